@@ -1,0 +1,3 @@
+//! Wattline core.
+#![no_std]
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Offline tools.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Simulator program.
+fn main() {}
