@@ -1,3 +1,30 @@
-//! Wattline core.
+//! Wattline's core: every decision about the power states of a set of NVMe drives, and nothing else.
+//!
+//! It has no clock, no wires and no memory of its own making: an adapter passes in what happened and when,
+//! and takes out the commands that follow. The same events give the same commands on every target.
+//!
+//! Rooms, in the order in which data passes through them:
+//!
+//! | room | what it knows |
+//! |---|---|
+//! | [`units`] | watts, seconds, degrees and bytes per second as integers |
+//! | [`nvme`] | what the bytes mean: Identify, power state descriptors, features, status codes |
+//! | [`profile`] | what a kind of drive costs and gives in each power state and kind of work |
+//! | [`thermal`] | how many watts a drive may turn into heat now |
+//! | [`budget`] | who should get how much (the allocator), and who has been promised how much (the ledger) |
+//! | [`drive`] | one drive's transitions: wanted, in flight, settling, held, lost, unmanaged |
+//! | [`governor`] | the composition: events in, commands out |
+//! | [`journal`] | every event and command as a checked record |
+//!
+//! `examples/embed.rs` is the smallest loop around a [`governor::Governor`].
 #![no_std]
 #![forbid(unsafe_code)]
+
+pub mod budget;
+pub mod drive;
+pub mod governor;
+pub mod journal;
+pub mod nvme;
+pub mod profile;
+pub mod thermal;
+pub mod units;

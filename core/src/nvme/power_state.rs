@@ -1,0 +1,367 @@
+//! Power state numbers and the 32-byte Power State Descriptor
+//! (Base Specification, Identify Controller data structure, bytes 2048 to 3071: 32 descriptors).
+
+use serde::{Deserialize, Serialize};
+
+use super::field::{latency, latency_field, le16, le32};
+use crate::units::{Microseconds, Milliwatts};
+
+/// The number of a power state: 0 to 31, 0 the least restricted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(try_from = "u8", into = "u8")]
+pub struct PowerState(u8);
+
+impl PowerState {
+    /// How many power states a controller can have.
+    pub const COUNT: usize = 32;
+    /// Power state 0.
+    pub const PS0: Self = Self(0);
+
+    /// The power state of this number; `None` above 31.
+    #[must_use]
+    pub const fn new(number: u8) -> Option<Self> {
+        if number < 32 { Some(Self(number)) } else { None }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Its number, as an index into a table of power states.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// All power states up to and including `highest`, which is what NPSS names.
+    pub fn up_to(highest: Self) -> impl DoubleEndedIterator<Item = Self> {
+        (0..=highest.0).map(Self)
+    }
+}
+
+impl TryFrom<u8> for PowerState {
+    type Error = PowerStateOutOfRange;
+
+    fn try_from(number: u8) -> Result<Self, Self::Error> {
+        Self::new(number).ok_or(PowerStateOutOfRange(number))
+    }
+}
+
+impl From<PowerState> for u8 {
+    fn from(state: PowerState) -> Self {
+        state.0
+    }
+}
+
+impl core::fmt::Display for PowerState {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "PS{}", self.0)
+    }
+}
+
+/// A number that names no power state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerStateOutOfRange(pub u8);
+
+impl core::fmt::Display for PowerStateOutOfRange {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} is not a power state (0 to 31)", self.0)
+    }
+}
+
+impl core::error::Error for PowerStateOutOfRange {}
+
+/// What one count of a power field is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum PowerScale {
+    /// 0.0001 W.
+    TenthMilliwatt,
+    /// 0.01 W.
+    TenMilliwatts,
+}
+
+/// A power as a descriptor holds it: a count and its scale. Never 0 counts: that means "not reported".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Power {
+    count: u16,
+    scale: PowerScale,
+}
+
+impl Power {
+    /// A power of `count` steps of `scale`; `None` where the count is 0, which means "not reported".
+    #[must_use]
+    pub const fn new(count: u16, scale: PowerScale) -> Option<Self> {
+        if count == 0 { None } else { Some(Self { count, scale }) }
+    }
+
+    /// The raw count.
+    #[must_use]
+    pub const fn count(self) -> u16 {
+        self.count
+    }
+
+    /// The scale of the count.
+    #[must_use]
+    pub const fn scale(self) -> PowerScale {
+        self.scale
+    }
+
+    /// Exactly, in tenths of a milliwatt (states of 1.8 mW exist).
+    #[must_use]
+    pub const fn tenths_of_milliwatt(self) -> u32 {
+        match self.scale {
+            PowerScale::TenthMilliwatt => self.count as u32,
+            PowerScale::TenMilliwatts => self.count as u32 * 100,
+        }
+    }
+
+    /// In milliwatts, rounded up, so that a budget never counts less than the drive takes; never 0.
+    #[must_use]
+    pub const fn milliwatts(self) -> Milliwatts {
+        Milliwatts::new(self.tenths_of_milliwatt().div_ceil(10))
+    }
+}
+
+/// Active Power Workload (APW): what the drive did while its active power was measured.
+/// Code 1 is five minutes idle, 32 random writes of 1 MiB, 30 s idle; code 2 is 80,000 sequential writes of 128 KiB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Workload(u8);
+
+impl Workload {
+    /// The workload with this code, of which the field holds three bits.
+    #[must_use]
+    pub const fn new(code: u8) -> Self {
+        Self(code & 0b111)
+    }
+
+    /// The code.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self.0
+    }
+}
+
+/// One power state, as the drive describes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PowerStateDescriptor {
+    /// Maximum Power (MP, bytes 0–1; MXPS, byte 3 bit 0): sustained, over a window that the base specification
+    /// does not name. `None`: not reported.
+    pub max_power: Option<Power>,
+    /// Non-Operational State (NOPS, byte 3 bit 1): no I/O is processed in it.
+    pub non_operational: bool,
+    /// Entry Latency (ENLAT, bytes 4–7), at most. `None`: not reported, which is neither 0 nor infinite.
+    pub entry_latency: Option<Microseconds>,
+    /// Exit Latency (EXLAT, bytes 8–11), at most. `None`: not reported.
+    pub exit_latency: Option<Microseconds>,
+    /// Relative Read Throughput (RRT, byte 12 bits 4:0); a lower rank is better.
+    pub relative_read_throughput: u8,
+    /// Relative Read Latency (RRL, byte 13 bits 4:0).
+    pub relative_read_latency: u8,
+    /// Relative Write Throughput (RWT, byte 14 bits 4:0).
+    pub relative_write_throughput: u8,
+    /// Relative Write Latency (RWL, byte 15 bits 4:0).
+    pub relative_write_latency: u8,
+    /// Idle Power (IDLP, bytes 16–17; IPS, byte 18 bits 7:6): typical over 30 s of idle.
+    pub idle_power: Option<Power>,
+    /// Active Power (ACTP, bytes 20–21; APS, byte 22 bits 7:6): the largest average over 10 s of `workload`.
+    pub active_power: Option<Power>,
+    /// Active Power Workload (APW, byte 22 bits 2:0).
+    pub workload: Workload,
+}
+
+/// Scale code of IPS and APS. MXPS is coded the other way round: there 0 is 0.01 W and 1 is 0.0001 W.
+const SCALE_TENTH_MILLIWATT: u8 = 1;
+const SCALE_TEN_MILLIWATTS: u8 = 2;
+
+impl PowerStateDescriptor {
+    /// Bytes of a descriptor.
+    pub const LENGTH: usize = 32;
+
+    /// Reads a descriptor. Every byte pattern is one; reserved bits and scale codes read as "not reported".
+    #[must_use]
+    pub fn decode(bytes: &[u8; Self::LENGTH]) -> Self {
+        let flags = bytes[3];
+        let scale = if flags & 0b01 == 0 { PowerScale::TenMilliwatts } else { PowerScale::TenthMilliwatt };
+        Self {
+            max_power: Power::new(le16(bytes, 0), scale),
+            non_operational: flags & 0b10 != 0,
+            entry_latency: latency(le32(bytes, 4)),
+            exit_latency: latency(le32(bytes, 8)),
+            relative_read_throughput: bytes[12] & 0x1F,
+            relative_read_latency: bytes[13] & 0x1F,
+            relative_write_throughput: bytes[14] & 0x1F,
+            relative_write_latency: bytes[15] & 0x1F,
+            idle_power: scaled_power(le16(bytes, 16), bytes[18] >> 6),
+            active_power: scaled_power(le16(bytes, 20), bytes[22] >> 6),
+            workload: Workload::new(bytes[22]),
+        }
+    }
+
+    /// Writes the descriptor; fields that it does not have are 0.
+    #[must_use]
+    pub fn encode(&self) -> [u8; Self::LENGTH] {
+        let mut bytes = [0; Self::LENGTH];
+        if let Some(power) = self.max_power {
+            bytes[0..2].copy_from_slice(&power.count().to_le_bytes());
+            bytes[3] = u8::from(power.scale() == PowerScale::TenthMilliwatt);
+        }
+        bytes[3] |= u8::from(self.non_operational) << 1;
+        bytes[4..8].copy_from_slice(&latency_field(self.entry_latency).to_le_bytes());
+        bytes[8..12].copy_from_slice(&latency_field(self.exit_latency).to_le_bytes());
+        bytes[12] = self.relative_read_throughput & 0x1F;
+        bytes[13] = self.relative_read_latency & 0x1F;
+        bytes[14] = self.relative_write_throughput & 0x1F;
+        bytes[15] = self.relative_write_latency & 0x1F;
+        if let Some(power) = self.idle_power {
+            bytes[16..18].copy_from_slice(&power.count().to_le_bytes());
+            bytes[18] = scale_code(power.scale()) << 6;
+        }
+        if let Some(power) = self.active_power {
+            bytes[20..22].copy_from_slice(&power.count().to_le_bytes());
+            bytes[22] = scale_code(power.scale()) << 6;
+        }
+        bytes[22] |= self.workload.code();
+        bytes
+    }
+
+    /// Worst time from a request to leave a state into this one until I/O is served again: entry and exit latency.
+    /// `None` where either is not reported.
+    #[must_use]
+    pub fn round_trip_latency(&self) -> Option<Microseconds> {
+        Some(self.entry_latency?.saturating_add(self.exit_latency?))
+    }
+}
+
+fn scaled_power(count: u16, scale_code: u8) -> Option<Power> {
+    match scale_code {
+        SCALE_TENTH_MILLIWATT => Power::new(count, PowerScale::TenthMilliwatt),
+        SCALE_TEN_MILLIWATTS => Power::new(count, PowerScale::TenMilliwatts),
+        _ => None,
+    }
+}
+
+const fn scale_code(scale: PowerScale) -> u8 {
+    match scale {
+        PowerScale::TenthMilliwatt => SCALE_TENTH_MILLIWATT,
+        PowerScale::TenMilliwatts => SCALE_TEN_MILLIWATTS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Bits that this module gives a meaning to.
+    const DEFINED: [u8; PowerStateDescriptor::LENGTH] = {
+        let mut mask = [0; PowerStateDescriptor::LENGTH];
+        let mut at = 0;
+        while at < 24 {
+            mask[at] = match at {
+                2 | 19 | 23 => 0,
+                3 => 0b11,
+                12..=15 => 0x1F,
+                18 => 0xC0,
+                22 => 0xC7,
+                _ => 0xFF,
+            };
+            at += 1;
+        }
+        mask
+    };
+
+    /// WD Blue SN550 (firmware 211070WD), power states 0 and 4 as the drive returned them.
+    #[test]
+    fn a_real_drive_reads_as_documented() {
+        let ps0 = [
+            0x5e, 0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x9c, 0x18, 0x40, 0, 0xb4, 0, 0x82, 0, 0, 0, 0, 0, 0,
+            0, 0, 0,
+        ];
+        let state = PowerStateDescriptor::decode(&ps0);
+        assert_eq!(state.max_power.map(Power::milliwatts), Some(Milliwatts::new(3500)));
+        assert_eq!(state.idle_power.map(Power::milliwatts), Some(Milliwatts::new(630)));
+        assert_eq!(state.active_power.map(Power::milliwatts), Some(Milliwatts::new(1800)));
+        assert_eq!(state.workload, Workload::new(2));
+        assert_eq!((state.non_operational, state.entry_latency), (false, None));
+        assert_eq!(state.encode(), ps0);
+
+        let mut ps4 = [0; 32];
+        ps4[..19].copy_from_slice(&[0x32, 0, 0, 3, 0x88, 0x13, 0, 0, 0x58, 0x98, 0, 0, 4, 4, 4, 4, 0x32, 0, 0x40]);
+        let state = PowerStateDescriptor::decode(&ps4);
+        assert!(state.non_operational);
+        assert_eq!(state.max_power.map(Power::milliwatts), Some(Milliwatts::new(5)));
+        assert_eq!(state.round_trip_latency(), Some(Microseconds::new(44_000)));
+        assert_eq!(state.relative_write_latency, 4);
+        assert_eq!(state.encode(), ps4);
+    }
+
+    /// The scale of MP is coded the other way round than that of IDLP and ACTP.
+    #[test]
+    fn scales_are_not_confused() {
+        let mut bytes = [0; 32];
+        bytes[0] = 100;
+        bytes[16] = 100;
+        bytes[20] = 100;
+        bytes[18] = SCALE_TENTH_MILLIWATT << 6;
+        bytes[22] = SCALE_TEN_MILLIWATTS << 6;
+        let state = PowerStateDescriptor::decode(&bytes);
+        assert_eq!(state.max_power.map(Power::milliwatts), Some(Milliwatts::new(1000)));
+        assert_eq!(state.idle_power.map(Power::milliwatts), Some(Milliwatts::new(10)));
+        assert_eq!(state.active_power.map(Power::milliwatts), Some(Milliwatts::new(1000)));
+        bytes[3] = 1;
+        assert_eq!(PowerStateDescriptor::decode(&bytes).max_power.map(Power::milliwatts), Some(Milliwatts::new(10)));
+    }
+
+    #[test]
+    fn a_conversion_rounds_up_and_never_gives_zero() {
+        for count in 1..=u16::MAX {
+            let power = Power::new(count, PowerScale::TenthMilliwatt).unwrap();
+            let milliwatts = power.milliwatts().get();
+            assert!(milliwatts > 0 && milliwatts * 10 >= power.tenths_of_milliwatt());
+            assert!(milliwatts * 10 < power.tenths_of_milliwatt() + 10);
+        }
+        assert_eq!(Power::new(0, PowerScale::TenMilliwatts), None);
+    }
+
+    fn power() -> impl Strategy<Value = Option<Power>> {
+        (any::<u16>(), any::<bool>()).prop_map(|(count, fine)| {
+            Power::new(count, if fine { PowerScale::TenthMilliwatt } else { PowerScale::TenMilliwatts })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            max_power in power(), idle_power in power(), active_power in power(),
+            non_operational: bool, entry: u32, exit: u32, ranks in prop::array::uniform4(0u8..32), workload in 0u8..8,
+        ) {
+            let state = PowerStateDescriptor {
+                max_power, non_operational, entry_latency: latency(entry), exit_latency: latency(exit),
+                relative_read_throughput: ranks[0], relative_read_latency: ranks[1],
+                relative_write_throughput: ranks[2], relative_write_latency: ranks[3],
+                idle_power, active_power, workload: Workload::new(workload),
+            };
+            prop_assert_eq!(PowerStateDescriptor::decode(&state.encode()), state);
+        }
+
+        /// Whatever a drive sends decodes, and every defined bit survives, save those that only qualify a
+        /// power which is not reported.
+        #[test]
+        fn every_defined_bit_survives(mut bytes: [u8; 32]) {
+            let state = PowerStateDescriptor::decode(&bytes);
+            if state.max_power.is_none() { bytes[3] &= !0b01; }
+            if state.idle_power.is_none() { bytes[16..19].fill(0); }
+            if state.active_power.is_none() { bytes[20..22].fill(0); bytes[22] &= 0b111; }
+            for (byte, mask) in bytes.iter_mut().zip(DEFINED) { *byte &= mask; }
+            prop_assert_eq!(state.encode(), bytes);
+        }
+    }
+}
