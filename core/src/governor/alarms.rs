@@ -1,0 +1,112 @@
+//! A fixed set of alarms, each of which remembers what was told of it.
+
+use super::event::{Alarm, Cause, Command, Slot};
+use crate::profile::WorkSet;
+use crate::units::Milliwatts;
+
+/// One alarm: how it stands, and what was told last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Latch<T> {
+    now: Option<T>,
+    told: Option<T>,
+}
+
+impl<T> Default for Latch<T> {
+    fn default() -> Self {
+        Self { now: None, told: None }
+    }
+}
+
+impl<T: Copy + PartialEq> Latch<T> {
+    pub(super) const fn set(&mut self, now: Option<T>) {
+        self.now = now;
+    }
+
+    /// What there is to tell: the alarm, and whether it is raised; `None` where nothing has changed.
+    fn change(&mut self) -> Option<(T, bool)> {
+        if self.now == self.told {
+            return None;
+        }
+        let told = core::mem::replace(&mut self.told, self.now);
+        self.now.map(|now| (now, true)).or_else(|| told.map(|told| (told, false)))
+    }
+}
+
+impl Latch<Milliwatts> {
+    /// Sets an amount; a raised alarm is told again only where it gets worse.
+    pub(super) fn worsen(&mut self, amount: Milliwatts) {
+        self.now = (amount > Milliwatts::ZERO).then(|| self.told.map_or(amount, |told| told.max(amount)));
+    }
+}
+
+/// The alarms of one drive.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DriveAlarms {
+    pub(super) unmanaged: Latch<Cause>,
+    pub(super) undeclared_work: Latch<WorkSet>,
+    pub(super) temperature_lost: Latch<()>,
+}
+
+/// All alarms.
+#[derive(Clone, Debug)]
+pub(super) struct Alarms<const DRIVES: usize> {
+    pub(super) cannot_hold: Latch<Milliwatts>,
+    pub(super) meter_lost: Latch<()>,
+    pub(super) meter_above_prediction: Latch<Milliwatts>,
+    pub(super) clock_backwards: Latch<()>,
+    pub(super) drives: [DriveAlarms; DRIVES],
+}
+
+impl<const DRIVES: usize> Alarms<DRIVES> {
+    pub(super) fn new() -> Self {
+        Self {
+            cannot_hold: Latch::default(),
+            meter_lost: Latch::default(),
+            meter_above_prediction: Latch::default(),
+            clock_backwards: Latch::default(),
+            drives: [DriveAlarms::default(); DRIVES],
+        }
+    }
+
+    /// The next alarm to tell.
+    pub(super) fn next(&mut self) -> Option<Command> {
+        let (alarm, raised) = self.next_change()?;
+        Some(Command::Alarm { alarm, raised })
+    }
+
+    fn next_change(&mut self) -> Option<(Alarm, bool)> {
+        if let Some((missing, raised)) = self.cannot_hold.change() {
+            return Some((Alarm::CannotHold { missing }, raised));
+        }
+        if let Some(((), raised)) = self.meter_lost.change() {
+            return Some((Alarm::MeterLost, raised));
+        }
+        if let Some((surplus, raised)) = self.meter_above_prediction.change() {
+            return Some((Alarm::MeterAbovePrediction { surplus }, raised));
+        }
+        if let Some(((), raised)) = self.clock_backwards.change() {
+            return Some((Alarm::ClockBackwards, raised));
+        }
+        (0..).zip(&mut self.drives).find_map(|(slot, drive)| drive.next_change(slot))
+    }
+}
+
+impl DriveAlarms {
+    /// The drive is gone, and all that was to be said of it with it.
+    pub(super) const fn clear(&mut self) {
+        self.unmanaged.set(None);
+        self.undeclared_work.set(None);
+        self.temperature_lost.set(None);
+    }
+
+    fn next_change(&mut self, slot: Slot) -> Option<(Alarm, bool)> {
+        if let Some((cause, raised)) = self.unmanaged.change() {
+            return Some((Alarm::Unmanaged { slot, cause }, raised));
+        }
+        if let Some((work, raised)) = self.undeclared_work.change() {
+            return Some((Alarm::UndeclaredWork { slot, work }, raised));
+        }
+        let ((), raised) = self.temperature_lost.change()?;
+        Some((Alarm::TemperatureLost { slot }, raised))
+    }
+}

@@ -1,0 +1,91 @@
+//! What a governor is told before it starts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::nvme::PowerState;
+use crate::profile::WorkSet;
+use crate::thermal::ThermalLimits;
+use crate::units::{Microseconds, Milliwatts};
+
+/// The whole system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Config {
+    /// What the system may take, as its meter would show it, averaged over `window`.
+    pub cap: Milliwatts,
+    /// What the system takes without its drives, at worst.
+    pub base_load: Milliwatts,
+    /// What is left unused because figures and meter are not exact.
+    pub margin: Milliwatts,
+    /// What the chassis adds for each drive on top of the drive's own maximum power.
+    pub overhead: Milliwatts,
+    /// The span over which the cap is averaged.
+    pub window: Microseconds,
+    /// A measured figure below a drive's nameplate counts. While the meter is lost it does not.
+    pub trust_measured: bool,
+    /// The meter, where there is one.
+    pub meter: Option<MeterConfig>,
+    /// How long a plan stands before a better one may replace it, and a lowered drive before it may be raised.
+    /// Lowering is never delayed.
+    pub dwell: Microseconds,
+    /// How often one pair of equal drives trades places, so that each gets its share of the better state.
+    pub rotation_interval: Microseconds,
+    /// How many lost, refused or ignored commands in a row leave a drive unmanaged.
+    pub patience: u8,
+}
+
+/// How good the meter is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct MeterConfig {
+    /// The step in which it shows watts: a reading may be half of it off.
+    pub quantum: Milliwatts,
+    /// How far a reading may be off on top of that.
+    pub noise: Milliwatts,
+    /// After this long without a valid reading it counts as lost.
+    pub timeout: Microseconds,
+    /// After this long with one and the same reading it counts as stuck; `None`: it may stand still for ever.
+    pub stuck_after: Option<Microseconds>,
+}
+
+/// Which of a governor's profiles a drive has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(transparent)]
+pub struct ProfileIndex(pub u8);
+
+/// One drive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct DriveConfig {
+    /// Its kind.
+    pub profile: ProfileIndex,
+    /// The most that the slot can deliver: what a drive counts for that does not report its maximum.
+    pub slot_limit: Milliwatts,
+    /// The kinds of work that it is going to do.
+    pub declared: WorkSet,
+    /// The state that it falls back to when it is reset: the saved value where there is one, else the default.
+    pub fallback: PowerState,
+    /// Where its heat is to be managed, by what limits. Its temperature must then be reported.
+    pub thermal: Option<ThermalLimits>,
+}
+
+impl Config {
+    /// A configuration for a cap and a base load, with the defaults of everything else: no meter, a margin of zero, the cap
+    /// averaged over one second, plans that stand two seconds, a rotation every ten seconds, three strikes.
+    #[must_use]
+    pub const fn new(cap: Milliwatts, base_load: Milliwatts) -> Self {
+        Self {
+            cap,
+            base_load,
+            margin: Milliwatts::ZERO,
+            overhead: Milliwatts::ZERO,
+            window: Microseconds::from_secs(1),
+            trust_measured: false,
+            meter: None,
+            dwell: Microseconds::from_secs(2),
+            rotation_interval: Microseconds::from_secs(10),
+            patience: 3,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What goes into a governor and what comes out of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::DriveConfig;
+use crate::nvme::{PowerState, Status};
+use crate::profile::WorkSet;
+use crate::units::{Kelvin, Milliwatts};
+
+/// The place of a drive: 0 up to the governor's `DRIVES`, not included.
+pub type Slot = u8;
+
+/// Names one command, so that its completion can be told from that of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(transparent)]
+pub struct CommandId(pub u32);
+
+/// Something that happened. A slot that the governor does not have is ignored.
+///
+/// Variants are only ever added at the end: the number of a variant is part of the journal's format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Event {
+    /// Time has passed. The same tick twice changes nothing.
+    Tick,
+    /// The cap is this from now on.
+    Cap(Milliwatts),
+    /// A drive is there. It counts at the worst of all its states until it has been read.
+    Attached {
+        /// Where.
+        slot: Slot,
+        /// What it is.
+        drive: DriveConfig,
+    },
+    /// The drive is gone, with whatever was in flight to it.
+    Removed {
+        /// From where.
+        slot: Slot,
+    },
+    /// The drive was reset, with whatever was in flight to it: it is in its fallback state now.
+    Reset {
+        /// Which.
+        slot: Slot,
+    },
+    /// The kinds of work that the drive has been doing since the last such event.
+    Work {
+        /// Which drive.
+        slot: Slot,
+        /// What it does.
+        seen: WorkSet,
+    },
+    /// A reading of the drive's composite temperature, or that it could not be read.
+    Temperature {
+        /// Which drive.
+        slot: Slot,
+        /// The reading; `None` where there was none.
+        reading: Option<Kelvin>,
+    },
+    /// A command came back.
+    Completed {
+        /// From which drive.
+        slot: Slot,
+        /// Which command.
+        id: CommandId,
+        /// With what.
+        outcome: Outcome,
+    },
+    /// The adapter gave a command up: no answer to it will come. Only the adapter can know.
+    Lost {
+        /// To which drive.
+        slot: Slot,
+        /// Which command.
+        id: CommandId,
+    },
+    /// A reading of the power meter, or that it could not be read.
+    Meter(Option<Milliwatts>),
+}
+
+/// What a command came back with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Outcome {
+    /// [`Request::SetPowerState`] succeeded.
+    Done,
+    /// [`Request::ReadPowerState`] succeeded.
+    Is(PowerState),
+    /// The drive refused.
+    Rejected(Status),
+}
+
+/// Something to be done, or to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Command {
+    /// Send this to a drive. Its answer is an [`Event::Completed`] or [`Event::Lost`] with the same id.
+    Drive {
+        /// To which drive.
+        slot: Slot,
+        /// The name of this command.
+        id: CommandId,
+        /// What to send.
+        request: Request,
+        /// Why.
+        reason: Reason,
+    },
+    /// Tell whoever operates the system.
+    Alarm {
+        /// What about.
+        alarm: Alarm,
+        /// It began, or got worse; `false`: it is over.
+        raised: bool,
+    },
+}
+
+/// What a drive is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Request {
+    /// Set Features, Power Management (02h), not saved.
+    SetPowerState(PowerState),
+    /// Get Features, Power Management (02h), current value.
+    ReadPowerState,
+}
+
+/// Why a command is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Reason {
+    /// The drive's state is not known.
+    Discovery,
+    /// What was set is read back.
+    ReadBack,
+    /// The promises must come down.
+    Shed,
+    /// The plan gives this drive less, so that another can have more.
+    Yield,
+    /// The plan gives this drive more.
+    Raise,
+    /// The drive is too warm for its state.
+    Heat,
+}
+
+/// Why somebody should look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Alarm {
+    /// Even with every drive in its lowest operational state the promises exceed the allowance.
+    CannotHold {
+        /// By this much.
+        missing: Milliwatts,
+    },
+    /// The meter is silent, stuck or absurd: nameplate figures count.
+    MeterLost,
+    /// The meter reads more than was promised, and the allowance was lowered.
+    MeterAbovePrediction {
+        /// By this much.
+        surplus: Milliwatts,
+    },
+    /// The adapter's clock ran backwards.
+    ClockBackwards,
+    /// The drive is not controlled any more; it counts at its highest draw.
+    Unmanaged {
+        /// Which.
+        slot: Slot,
+        /// Why.
+        cause: Cause,
+    },
+    /// The drive does work that it was not declared to do.
+    UndeclaredWork {
+        /// Which.
+        slot: Slot,
+        /// All that it may be doing.
+        work: WorkSet,
+    },
+    /// The drive's temperature has not been readable for too long: it is held in its lowest operational state.
+    TemperatureLost {
+        /// Which.
+        slot: Slot,
+    },
+}
+
+/// Why a drive is not controlled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Cause {
+    /// Too many commands in a row were lost.
+    CommandsLost,
+    /// It refused, with this status.
+    Rejected(Status),
+    /// It accepts states and does not go there.
+    Disobedient,
+    /// It has no profile, or none with an operational state.
+    NoUsableState,
+}

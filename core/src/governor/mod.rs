@@ -1,0 +1,366 @@
+//! Events in, commands out: the composition of all other rooms.
+//!
+//! **Contract.** The adapter owns the clock, the wires and the errors; the governor owns the decisions.
+//!
+//! - [`Governor::handle`] is told what happened and when, and decides.
+//! - [`Governor::poll`] hands out what was decided, until it returns `None`. It takes no time and decides nothing. After every
+//!   `handle`, drain it: a command counts as sent from the moment that it was decided.
+//! - [`Governor::next_deadline`] says by when to send [`Event::Tick`] if nothing else happens. Early is harmless, late is safe but
+//!   worse.
+//! - Every drive command is answered once, by [`Event::Completed`] or [`Event::Lost`]. The governor never repeats one on its own
+//!   clock while an answer can still come.
+//!
+//! Memory and work per call are bounded by `DRIVES` and `PROFILES`. No input panics; the same inputs give the same commands.
+//!
+//! **How a call decides**, always in this order: what happened is noted; draws are brought up to date; the plan is replaced
+//! if it must or may be; reads and lowering commands go out; raises go out as far as the ledger grants them.
+
+mod alarms;
+mod clock;
+mod config;
+mod entry;
+mod event;
+mod meter;
+mod plan;
+
+use heapless::Vec;
+
+use self::alarms::Alarms;
+use self::clock::Clock;
+pub use self::config::{Config, DriveConfig, MeterConfig, ProfileIndex};
+use self::entry::{Entry, Figures, Outgoing};
+pub use self::event::{Alarm, Cause, Command, CommandId, Event, Outcome, Reason, Request, Slot};
+use self::meter::Meter;
+use crate::budget::Ledger;
+use crate::drive::Phase;
+use crate::nvme::PowerState;
+use crate::profile::{FigureRule, Profile};
+use crate::thermal::Thermal;
+use crate::units::{Instant, Milliwatts};
+
+/// Raised whenever the same events are meant to give other commands than before. Journals carry it.
+pub const DECISION_VERSION: u16 = 1;
+
+/// Holds up to `DRIVES` drives of up to `PROFILES` kinds within a power and a heat budget.
+#[derive(Clone, Debug)]
+pub struct Governor<const DRIVES: usize, const PROFILES: usize> {
+    config: Config,
+    profiles: Vec<Profile, PROFILES>,
+    entries: [Option<Entry>; DRIVES],
+    ledger: Ledger<DRIVES>,
+    meter: Option<Meter>,
+    alarms: Alarms<DRIVES>,
+    clock: Clock,
+    next_id: u32,
+    next_rotation: Instant,
+    planned: Instant,
+    /// Something has changed since the plan was made.
+    stale: bool,
+}
+
+impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
+    /// A governor without drives.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        const { assert!(DRIVES <= 256, "a slot is a byte") };
+        Self {
+            ledger: Ledger::new(config.cap, config.base_load, config.margin),
+            meter: config.meter.clone().map(Meter::new),
+            next_rotation: Instant::START.after(config.rotation_interval),
+            config,
+            profiles: Vec::new(),
+            entries: core::array::from_fn(|_| None),
+            alarms: Alarms::new(),
+            clock: Clock::default(),
+            next_id: 0,
+            planned: Instant::START,
+            stale: false,
+        }
+    }
+
+    /// Adds a kind of drive. `None` where there are `PROFILES` already.
+    pub fn add_profile(&mut self, profile: Profile) -> Option<ProfileIndex> {
+        let index = u8::try_from(self.profiles.len()).ok()?;
+        self.profiles.push(profile).ok()?;
+        Some(ProfileIndex(index))
+    }
+
+    /// Takes note of what happened at `now`, and decides.
+    pub fn handle(&mut self, now: Instant, event: Event) {
+        let (now, backwards) = self.clock.advance(now);
+        self.alarms.clock_backwards.set(backwards.then_some(()));
+        self.note(now, event);
+        self.decide(now);
+    }
+
+    /// The next thing to do or to tell: first what frees watts, most first; then other commands; then alarms.
+    pub fn poll(&mut self) -> Option<Command> {
+        let waiting = (0u8..).zip(&self.entries).filter_map(|(slot, entry)| {
+            let outgoing = entry.as_ref()?.outbox.as_ref()?;
+            Some((core::cmp::Reverse(outgoing.saving), slot))
+        });
+        if let Some((_, slot)) = waiting.min()
+            && let Some(entry) = self.entries.get_mut(usize::from(slot)).and_then(Option::as_mut)
+            && let Some(Outgoing { id, request, reason, .. }) = entry.outbox.take()
+        {
+            return Some(Command::Drive { slot, id, request, reason });
+        }
+        self.alarms.next()
+    }
+
+    /// When a [`Event::Tick`] is due at the latest; `None` where only an event can change anything.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let entries = || self.entries.iter().flatten();
+        let of_drives = entries().filter_map(|entry| entry.drive.settles_at());
+        let of_heat = entries().filter_map(|entry| entry.thermal.as_ref()).filter(|thermal| !thermal.is_lost());
+        let of_heat = of_heat.map(Thermal::next_deadline);
+        let of_work = entries().filter(|entry| !entry.seen.is_empty()).map(|entry| entry.seen_until);
+        let waiting =
+            entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
+        let now = self.clock.ours();
+        let of_raises = waiting.map(|entry| entry.lowered.after(self.config.dwell)).filter(|due| *due > now);
+        let of_plan = self.stale.then(|| self.planned.after(self.config.dwell));
+        let of_rotation =
+            (entries().filter(|entry| entry.drive.is_managed()).count() > 1).then_some(self.next_rotation);
+        let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
+        let of_system = [of_plan, of_rotation, of_meter].into_iter().flatten();
+        let ours = of_drives.chain(of_heat).chain(of_work).chain(of_raises).chain(of_system).min()?;
+        Some(self.clock.theirs(ours))
+    }
+
+    /// The ledger: cap, allowance, and what has been promised.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger<DRIVES> {
+        &self.ledger
+    }
+
+    /// Where the drive in a slot is; `None` where there is none.
+    #[must_use]
+    pub fn phase(&self, slot: Slot) -> Option<Phase> {
+        self.entry(slot).map(|entry| entry.drive.phase())
+    }
+
+    /// The state that the plan gives the drive in a slot.
+    #[must_use]
+    pub fn target(&self, slot: Slot) -> Option<PowerState> {
+        self.entry(slot).and_then(|entry| entry.target)
+    }
+
+    fn entry(&self, slot: Slot) -> Option<&Entry> {
+        self.entries.get(usize::from(slot))?.as_ref()
+    }
+
+    fn rule(&self) -> FigureRule {
+        let meter_lost = self.meter.as_ref().is_some_and(Meter::is_lost);
+        FigureRule { overhead: self.config.overhead, trust_measured: self.config.trust_measured && !meter_lost }
+    }
+
+    fn note(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::Tick => {}
+            Event::Cap(cap) => {
+                self.stale |= cap != self.ledger.cap();
+                self.ledger.set_cap(cap);
+            }
+            Event::Attached { slot, drive } => self.attach(slot, drive, now),
+            Event::Removed { slot } => self.remove(slot),
+            Event::Meter(reading) => self.meter_reads(reading, now),
+            Event::Reset { slot } => self.with(slot, |entry, _| {
+                entry.outbox = None;
+                entry.drive.reset(entry.config.fallback);
+            }),
+            Event::Work { slot, seen } => {
+                let counts_for = self.config.window.saturating_add(self.config.dwell);
+                self.with(slot, |entry, _| {
+                    if !entry.config.declared.contains_all(seen) {
+                        entry.seen = entry.seen.union(seen);
+                        entry.seen_until = now.after(counts_for);
+                    }
+                });
+            }
+            Event::Temperature { slot, reading } => self.with(slot, |entry, _| {
+                if let Some((thermal, reading)) = entry.thermal.as_mut().zip(reading) {
+                    thermal.reads(reading, now);
+                }
+            }),
+            Event::Completed { slot, id, outcome } => {
+                let (patience, window) = (self.config.patience, self.config.window);
+                self.with(slot, |entry, figures| {
+                    let settled = now.after(figures.settling(entry, window));
+                    let operational = figures.operational_states(entry);
+                    entry.outbox.take_if(|outgoing| outgoing.id == id);
+                    entry.drive.completed(id, outcome, now, settled, patience, operational);
+                });
+                self.welcome(slot);
+            }
+            Event::Lost { slot, id } => {
+                let patience = self.config.patience;
+                self.with(slot, |entry, _| {
+                    entry.outbox.take_if(|outgoing| outgoing.id == id);
+                    entry.drive.lost(id, entry.config.fallback, patience);
+                });
+            }
+        }
+    }
+
+    /// Lets something happen to the drive in a slot, if there is one.
+    fn with(&mut self, slot: Slot, happens: impl FnOnce(&mut Entry, Figures<'_>)) {
+        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
+        if let Some(entry) = self.entries.get_mut(usize::from(slot)).and_then(Option::as_mut) {
+            let inputs = |entry: &Entry| (entry.drive.is_managed(), entry.work(), entry.level());
+            let before = inputs(entry);
+            happens(entry, figures);
+            self.stale |= before != inputs(entry);
+        }
+    }
+
+    fn attach(&mut self, slot: Slot, config: DriveConfig, now: Instant) {
+        let mut entry = Entry::new(config, now);
+        if (Figures { profiles: &self.profiles, rule: self.rule() }).range(&entry).is_none() {
+            entry.drive.give_up(Cause::NoUsableState);
+        }
+        if let Some(place) = self.entries.get_mut(usize::from(slot)) {
+            *place = Some(entry);
+            self.stale = true;
+        }
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        if let Some(place) = self.entries.get_mut(usize::from(slot)) {
+            *place = None;
+            self.ledger.set_draw(usize::from(slot), Milliwatts::ZERO);
+            if let Some(alarms) = self.alarms.drives.get_mut(usize::from(slot)) {
+                alarms.clear();
+            }
+            self.stale = true;
+        }
+    }
+
+    /// A drive that has just become known keeps its state until a plan says otherwise, and takes its place among its equals.
+    fn welcome(&mut self, slot: Slot) {
+        let Some(entry) = self.entry(slot).filter(|entry| entry.target.is_none()) else { return };
+        let Some(state) = entry.drive.heading_for() else { return };
+        let service = plan::newcomers_service(&self.entries, entry);
+        if let Some(entry) = self.entries.get_mut(usize::from(slot)).and_then(Option::as_mut) {
+            entry.target = Some(state);
+            entry.service = service;
+        }
+    }
+
+    fn meter_reads(&mut self, reading: Option<Milliwatts>, now: Instant) {
+        let (base_load, prediction) = (self.config.base_load, self.ledger.prediction());
+        let Some(meter) = self.meter.as_mut() else { return };
+        let was_lost = meter.is_lost();
+        if let Some(valid) = reading.and_then(|reading| meter.reads(reading, now, base_load, prediction)) {
+            let before = self.ledger.correction();
+            self.ledger.meter_reads(valid.value, valid.uncertainty, valid.since_last);
+            self.stale |= was_lost || before != self.ledger.correction();
+            self.alarms.meter_above_prediction.worsen(self.ledger.correction());
+        }
+    }
+
+    fn decide(&mut self, now: Instant) {
+        self.advance(now);
+        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
+        for (slot, entry) in self.entries.iter().enumerate() {
+            if let Some(entry) = entry {
+                self.ledger.set_draw(slot, figures.draw(entry, entry.drive.may_be_in()));
+            }
+        }
+        let fits = plan::fits(figures, &self.entries, self.ledger.allowance());
+        if !fits || (self.stale && now >= self.planned.after(self.config.dwell)) {
+            plan::replan(figures, &mut self.entries, self.ledger.allowance(), fits);
+            self.planned = now;
+            self.stale = false;
+        }
+        if now >= self.next_rotation {
+            plan::rotate(figures, &mut self.entries);
+            self.next_rotation = now.after(self.config.rotation_interval);
+        }
+        self.send(now);
+        self.raise_alarms();
+    }
+
+    /// Lets time pass in every part that has a deadline.
+    fn advance(&mut self, now: Instant) {
+        if let Some(meter) = self.meter.as_mut() {
+            let was_lost = meter.is_lost();
+            meter.advance(now);
+            self.stale |= was_lost != meter.is_lost();
+        }
+        for slot in (0..).take(DRIVES) {
+            self.with(slot, |entry, _| {
+                entry.drive.advance(now);
+                if entry.seen_until <= now {
+                    entry.seen = crate::profile::WorkSet::NONE;
+                }
+                if let Some(thermal) = entry.thermal.as_mut() {
+                    thermal.advance(now);
+                }
+            });
+        }
+    }
+
+    /// Sends what is due: reads and lowering commands at once, raises as far as the ledger grants them.
+    fn send(&mut self, now: Instant) {
+        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
+        let shedding = self.ledger.excess() > Milliwatts::ZERO;
+        for (slot, entry) in self.entries.iter_mut().enumerate() {
+            let Some(entry) = entry else { continue };
+            let Some((request, reason, saving)) = due(figures, entry, shedding) else { continue };
+            if reason == Reason::Raise {
+                let Request::SetPowerState(target) = request else { continue };
+                let draw = figures.draw(entry, entry.drive.may_be_in().with(target));
+                if now < entry.lowered.after(self.config.dwell) || self.ledger.raise(slot, draw).is_err() {
+                    continue;
+                }
+            } else if matches!(request, Request::SetPowerState(_)) {
+                entry.lowered = now;
+            }
+            entry.send(request, reason, saving, CommandId(self.next_id));
+            self.next_id = self.next_id.wrapping_add(1);
+        }
+    }
+
+    fn raise_alarms(&mut self) {
+        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
+        for (entry, alarms) in self.entries.iter().zip(&mut self.alarms.drives) {
+            let Some(entry) = entry else { continue };
+            alarms.unmanaged.set(match entry.drive.phase() {
+                Phase::Unmanaged { cause, .. } => Some(cause),
+                _ => None,
+            });
+            alarms.undeclared_work.set((!entry.seen.is_empty()).then(|| entry.work()));
+            alarms.temperature_lost.set(entry.thermal.as_ref().filter(|thermal| thermal.is_lost()).map(|_| ()));
+        }
+        // The least that can be promised is never more than what is promised.
+        let exceeded = self.ledger.excess() > Milliwatts::ZERO;
+        let floor = if exceeded { plan::floor(figures, &self.entries) } else { 0 };
+        let missing = floor.saturating_sub(u64::from(self.ledger.allowance().get()));
+        self.alarms.cannot_hold.worsen(Milliwatts::new(u32::try_from(missing).unwrap_or(u32::MAX)));
+        self.alarms.meter_lost.set(self.meter.as_ref().filter(|meter| meter.is_lost()).map(|_| ()));
+    }
+}
+
+/// What a drive is to be asked next, why, and the watts that it frees; `None` where there is nothing to ask, or an answer is awaited.
+fn due(figures: Figures<'_>, entry: &Entry, shedding: bool) -> Option<(Request, Reason, Milliwatts)> {
+    if entry.drive.read_due() {
+        let known = entry.drive.is_managed();
+        let reason = if known { Reason::ReadBack } else { Reason::Discovery };
+        return Some((Request::ReadPowerState, reason, Milliwatts::ZERO));
+    }
+    let (current, target) = entry.drive.ready_in().zip(entry.target).filter(|(is, wanted)| is != wanted)?;
+    let may = entry.drive.may_be_in();
+    let reason = if figures.draw(entry, may.with(target)) > figures.draw(entry, may) {
+        Reason::Raise
+    } else if shedding {
+        Reason::Shed
+    } else if !figures.is_available(entry, current) {
+        Reason::Heat
+    } else {
+        Reason::Yield
+    };
+    let saving = figures.figure(entry, current).saturating_sub(figures.figure(entry, target));
+    Some((Request::SetPowerState(target), reason, saving))
+}
