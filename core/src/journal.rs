@@ -26,7 +26,6 @@ static CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// One entry of a journal. A writer that is short of memory lends its profiles: `Record<&Profile>`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::large_enum_variant, reason = "a reader holds one record at a time")]
 pub enum Record<P = Profile> {
     /// A governor is started.
     Start {
