@@ -305,3 +305,141 @@ impl Drive {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nvme::Status;
+
+    const ID: CommandId = CommandId(7);
+    const NEXT: CommandId = CommandId(8);
+    const NOW: Instant = Instant::from_micros(1_000);
+    const SETTLED: Instant = Instant::from_micros(2_000);
+    const PATIENCE: u8 = 3;
+
+    fn ps(number: u8) -> PowerState {
+        PowerState::new(number).unwrap()
+    }
+
+    /// States 0 to 2 process I/O, 3 does not.
+    fn operational() -> StateSet {
+        (0..3).map(ps).collect()
+    }
+
+    fn answer(drive: &mut Drive, id: CommandId, outcome: Outcome) {
+        drive.completed(id, outcome, NOW, SETTLED, PATIENCE, operational());
+    }
+
+    fn holding(state: u8) -> Drive {
+        let mut drive = Drive::attached();
+        drive.sent(Request::ReadPowerState, ID);
+        answer(&mut drive, ID, Outcome::Is(ps(state)));
+        drive.advance(SETTLED);
+        assert_eq!(drive.phase(), Phase::Holding { state: ps(state), may: StateSet::of(ps(state)) });
+        drive
+    }
+
+    fn set(drive: &mut Drive, state: u8) {
+        drive.sent(Request::SetPowerState(ps(state)), ID);
+    }
+
+    #[test]
+    fn a_change_counts_for_both_states_until_it_is_verified_and_settled() {
+        let both = StateSet::of(ps(0)).with(ps(2));
+        let mut drive = holding(0);
+        set(&mut drive, 2);
+        assert_eq!((drive.may_be_in(), drive.ready_in(), drive.heading_for()), (both, None, Some(ps(2))));
+        answer(&mut drive, ID, Outcome::Done);
+        assert!(drive.read_due());
+        drive.sent(Request::ReadPowerState, NEXT);
+        drive.advance(SETTLED);
+        assert_eq!((drive.may_be_in(), drive.ready_in()), (both, None));
+        answer(&mut drive, NEXT, Outcome::Is(ps(2)));
+        assert_eq!((drive.may_be_in(), drive.ready_in(), drive.settles_at()), (both, Some(ps(2)), Some(SETTLED)));
+        drive.advance(SETTLED);
+        assert_eq!(drive.may_be_in(), StateSet::of(ps(2)));
+    }
+
+    #[test]
+    fn a_refusal_changes_nothing_and_too_many_end_control() {
+        let mut drive = holding(2);
+        for _ in 1..PATIENCE {
+            set(&mut drive, 0);
+            answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
+            assert_eq!((drive.may_be_in(), drive.ready_in()), (StateSet::of(ps(2)), Some(ps(2))));
+        }
+        set(&mut drive, 0);
+        answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
+        let cause = Cause::Rejected(Status::INVALID_FIELD);
+        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), cause });
+        drive.reset(ps(0));
+        assert_eq!(drive.phase(), Phase::Unknown { may: StateSet::of(ps(0)), read: None });
+    }
+
+    #[test]
+    fn what_the_drive_says_not_to_retry_is_not_retried() {
+        let mut drive = holding(2);
+        set(&mut drive, 0);
+        let status = Status::from_bits(0x410E);
+        answer(&mut drive, ID, Outcome::Rejected(status));
+        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), cause: Cause::Rejected(status) });
+    }
+
+    #[test]
+    fn a_drive_that_accepts_and_does_not_act_is_given_up_at_its_highest_draw() {
+        let mut drive = holding(0);
+        for _ in 0..PATIENCE {
+            set(&mut drive, 2);
+            answer(&mut drive, ID, Outcome::Done);
+            drive.sent(Request::ReadPowerState, NEXT);
+            answer(&mut drive, NEXT, Outcome::Is(ps(0)));
+        }
+        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, cause: Cause::Disobedient });
+    }
+
+    #[test]
+    fn a_drive_that_fell_asleep_counts_as_what_it_wakes_into() {
+        let mut drive = Drive::attached();
+        drive.sent(Request::ReadPowerState, ID);
+        answer(&mut drive, ID, Outcome::Is(ps(3)));
+        assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(3)), StateSet::ALL));
+        set(&mut drive, 1);
+        answer(&mut drive, ID, Outcome::Done);
+        drive.sent(Request::ReadPowerState, NEXT);
+        answer(&mut drive, NEXT, Outcome::Is(ps(3)));
+        drive.advance(SETTLED);
+        assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(1)), StateSet::of(ps(1))));
+    }
+
+    #[test]
+    fn a_lost_command_may_have_done_anything_a_reset_included() {
+        let mut drive = holding(1);
+        set(&mut drive, 2);
+        drive.lost(ID, ps(0), PATIENCE);
+        let may = StateSet::of(ps(1)).with(ps(2)).with(ps(0));
+        assert_eq!(drive.phase(), Phase::Unknown { may, read: None });
+        for _ in 1..PATIENCE {
+            drive.sent(Request::ReadPowerState, ID);
+            drive.lost(ID, ps(0), PATIENCE);
+        }
+        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, cause: Cause::CommandsLost });
+    }
+
+    #[test]
+    fn an_answer_to_another_command_is_ignored() {
+        let mut drive = holding(0);
+        set(&mut drive, 2);
+        let waiting = drive.phase();
+        for outcome in [Outcome::Done, Outcome::Is(ps(1)), Outcome::Rejected(Status::INVALID_FIELD)] {
+            answer(&mut drive, NEXT, outcome);
+            assert_eq!(drive.phase(), waiting);
+        }
+        drive.lost(NEXT, ps(0), PATIENCE);
+        answer(&mut drive, ID, Outcome::Is(ps(2)));
+        assert_eq!(drive.phase(), waiting);
+        answer(&mut drive, ID, Outcome::Done);
+        let verifying = drive.phase();
+        answer(&mut drive, ID, Outcome::Done);
+        assert_eq!(drive.phase(), verifying);
+    }
+}

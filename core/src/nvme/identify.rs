@@ -214,3 +214,64 @@ fn put(page: &mut [u8; IdentifyController::LENGTH], at: usize, bytes: &[u8]) {
 fn temperature(field: u16) -> Option<Kelvin> {
     (field != 0).then(|| Kelvin::new(field))
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::boxed::Box;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page() -> Box<[u8; IdentifyController::LENGTH]> {
+        Box::new([0; IdentifyController::LENGTH])
+    }
+
+    #[test]
+    fn npss_is_the_highest_number_not_a_count() {
+        let mut page = page();
+        assert_eq!(IdentifyController::decode(&page).unwrap().power_states.len(), 1);
+        page[offset::NPSS] = 31;
+        assert_eq!(IdentifyController::decode(&page).unwrap().power_states.len(), 32);
+        page[offset::NPSS] = 32;
+        assert_eq!(IdentifyController::decode(&page), Err(IdentifyError::TooManyPowerStates { npss: 32 }));
+    }
+
+    #[test]
+    fn what_is_zero_is_not_reported() {
+        let controller = IdentifyController::decode(&page()).unwrap();
+        assert_eq!(controller.warning_temperature, None);
+        assert_eq!(controller.rtd3_entry_latency, None);
+        assert_eq!(controller.power_states[0].max_power, None);
+    }
+
+    #[test]
+    fn text_that_is_not_ascii_is_not_shown() {
+        let mut page = page();
+        page[offset::MN..offset::MN + 40].fill(b' ');
+        page[offset::MN..offset::MN + 6].copy_from_slice(b"Model ");
+        page[offset::FR] = 0xFF;
+        let controller = IdentifyController::decode(&page).unwrap();
+        assert_eq!((controller.model.as_str(), controller.firmware.as_str()), ("Model", ""));
+    }
+
+    proptest! {
+        /// Whatever a drive sends is refused by name or survives both ways.
+        #[test]
+        fn what_is_read_is_written_back(fields in prop::collection::vec((0usize..4096, any::<u8>()), 0..200), npss in 0u8..34) {
+            let mut original = page();
+            for (at, byte) in fields {
+                original[at] = byte;
+            }
+            original[offset::NPSS] = npss;
+            let Ok(controller) = IdentifyController::decode(&original) else {
+                prop_assert!(npss > 31);
+                return Ok(());
+            };
+            let mut written = page();
+            controller.encode(&mut written);
+            prop_assert_eq!(IdentifyController::decode(&written), Ok(controller));
+        }
+    }
+}
