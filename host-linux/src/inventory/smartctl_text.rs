@@ -33,10 +33,10 @@ pub(super) fn is_recognised(text: &str) -> bool {
 pub(super) fn read(text: &str) -> Result<Inventory, InventoryError> {
     let value = |name| field(text, name).map(|(_, value)| value);
     Inventory {
-        model: value("Model Number:").and_then(identity),
-        firmware: value("Firmware Version:").and_then(identity),
-        warning_temperature: temperature(text, "Warning  Comp. Temp. Threshold:")?,
-        critical_temperature: temperature(text, "Critical Comp. Temp. Threshold:")?,
+        model: value("Model Number").and_then(identity),
+        firmware: value("Firmware Version").and_then(identity),
+        warning_temperature: temperature(text, "Warning Comp. Temp. Threshold")?,
+        critical_temperature: temperature(text, "Critical Comp. Temp. Threshold")?,
         power_states: power_states(text)?,
         ..Inventory::default()
     }
@@ -48,9 +48,12 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()))
 }
 
-/// The value of the first line that starts with a name, and the line's number.
+/// The value of the first line `name: value`, however many spaces are in the name, and the line's number.
 fn field<'a>(text: &'a str, name: &str) -> Option<(usize, &'a str)> {
-    lines(text).find_map(|(number, line)| Some((number, line.strip_prefix(name)?.trim())))
+    lines(text).find_map(|(number, line)| {
+        let (key, value) = line.split_once(':')?;
+        key.split_whitespace().eq(name.split_whitespace()).then_some((number, value.trim()))
+    })
 }
 
 /// A threshold: `70 Celsius`. Without one, smartctl leaves the line out or, with debugging output, writes `-`.
@@ -59,9 +62,7 @@ fn temperature(text: &str, name: &'static str) -> Result<Option<Kelvin>, Invento
     let celsius = value.strip_suffix("Celsius").and_then(|number| number.trim().parse().ok());
     match celsius.and_then(Kelvin::from_celsius) {
         Some(kelvin) => Ok(reported(Some(kelvin))),
-        None => {
-            Err(wrong(line, name.trim_end_matches(':'), format!("{} is not a temperature in Celsius", excerpt(value))))
-        }
+        None => Err(wrong(line, name, format!("{} is not a temperature in Celsius", excerpt(value)))),
     }
 }
 
@@ -181,7 +182,7 @@ mod tests {
             assert!(error.starts_with(message), "{error}");
         }
         let error = read(&format!("Warning  Comp. Temp. Threshold:  hot\n{HEADER}")).unwrap_err().to_string();
-        assert!(error.contains("line 1 of smartctl's output, Warning  Comp. Temp. Threshold: \"hot\""), "{error}");
+        assert!(error.contains("line 1 of smartctl's output, Warning Comp. Temp. Threshold: \"hot\""), "{error}");
         assert!(matches!(read("smartctl 7.3 …"), Err(InventoryError::SmartctlWithoutTable)));
     }
 }

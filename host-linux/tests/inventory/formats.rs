@@ -252,9 +252,15 @@ pub(crate) fn smartctl_all(drive: &Drive) -> String {
     text
 }
 
-/// Text as posts show it: empty lines and leading spaces are lost.
+/// Text as posts show it: empty lines and repeated spaces are lost.
 pub(crate) fn as_posted(text: &str) -> String {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Some models have two spaces in a row, which the comparison is to find again.
+    let posted = |line: &str| match line.split_once(':') {
+        Some((name, value)) => format!("{}: {}", words(name), value.trim()),
+        None => words(line),
+    };
+    text.lines().map(posted).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// `smartctl --json=o`, which holds the text line by line.
