@@ -1,0 +1,15 @@
+//! Wattline on Linux: the library behind the program `wattline`.
+//!
+//! It translates between what Linux tools say about NVMe drives and what `wattline-core` decides about them.
+//! It decides nothing itself, and it leaves the bytes of NVMe structures to the core.
+//!
+//! | room | what it knows |
+//! |---|---|
+//! | [`input`] | where bytes come from: a file or standard input |
+//! | [`inventory`] | what a drive says about its power states, whichever tool wrote it down |
+//! | [`show`] | the subcommand `show`: an inventory for people and for programs |
+#![forbid(unsafe_code)]
+
+pub mod input;
+pub mod inventory;
+pub mod show;
