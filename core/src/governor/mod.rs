@@ -186,13 +186,16 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             }),
             Event::Completed { slot, id, outcome } => {
                 let (patience, window) = (self.config.patience, self.config.window);
+                let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
                 self.with(slot, |entry, figures| {
                     let settled = now.after(figures.settling(entry, window));
                     let operational = figures.operational_states(entry);
                     entry.outbox.take_if(|outgoing| outgoing.id == id);
                     entry.drive.completed(id, outcome, now, settled, patience, operational);
                 });
-                self.welcome(slot);
+                if !known {
+                    self.welcome(slot);
+                }
             }
             Event::Lost { slot, id } => {
                 let patience = self.config.patience;
@@ -239,12 +242,12 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 
     /// A drive that has just become known keeps its state until a plan says otherwise, and takes its place among its equals.
     fn welcome(&mut self, slot: Slot) {
-        let Some(entry) = self.entry(slot).filter(|entry| entry.target.is_none()) else { return };
+        let Some(entry) = self.entry(slot) else { return };
         let Some(state) = entry.drive.heading_for() else { return };
-        let service = plan::newcomers_service(&self.entries, entry);
+        let least = plan::least_service(&self.entries, slot);
         if let Some(entry) = self.entries.get_mut(usize::from(slot)).and_then(Option::as_mut) {
-            entry.target = Some(state);
-            entry.service = service;
+            entry.target.get_or_insert(state);
+            entry.service = entry.service.max(least);
         }
     }
 

@@ -176,9 +176,11 @@ fn pair<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option<Entry>; DRI
     furthest.map(|(_, rich, poor)| (rich, poor))
 }
 
-/// The service that a newcomer starts with: that of its equal which has had least, so that it neither waits for a turn that
-/// the others have had long ago nor keeps the better state until it has caught up.
-pub(super) fn newcomers_service<const DRIVES: usize>(entries: &[Option<Entry>; DRIVES], newcomer: &Entry) -> u64 {
-    let equals = entries.iter().flatten().filter(|entry| alike(entry, newcomer) && entry.drive.is_managed());
-    equals.map(|entry| entry.service).min().unwrap_or(0)
+/// What the one of a drive's equals has had that has had least; 0 where it has no equals. A drive that was away counts as served
+/// that much, so that it neither waits for turns that the others have had long ago nor keeps the better state until it has caught up.
+pub(super) fn least_service<const DRIVES: usize>(entries: &[Option<Entry>; DRIVES], slot: u8) -> u64 {
+    let Some(Some(drive)) = entries.get(usize::from(slot)) else { return 0 };
+    let others = (0u8..).zip(entries).filter(|(other, _)| *other != slot).filter_map(|(_, entry)| entry.as_ref());
+    let equals = others.filter(|other| alike(other, drive) && other.drive.is_managed() && other.target.is_some());
+    equals.map(|equal| equal.service).min().unwrap_or(0)
 }

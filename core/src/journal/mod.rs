@@ -7,11 +7,14 @@
 //! commands in the order in which they happened. Variants and fields are only ever added at the end of their enum, and
 //! [`FORMAT_VERSION`] is raised whenever an old reader could take a new record for something else.
 
+mod replay;
+
 use crc::{CRC_32_ISO_HDLC, Crc};
 use postcard::ser_flavors::crc::CrcModifier;
 use postcard::ser_flavors::{Cobs, Slice};
 use serde::{Deserialize, Serialize};
 
+pub use self::replay::{Divergence, Replay};
 use crate::governor::{Command, Config, DECISION_VERSION, Event};
 use crate::profile::Profile;
 use crate::units::Instant;

@@ -1,0 +1,184 @@
+//! Running a journal again: the recorded events must lead to the recorded commands.
+
+use super::{FORMAT_VERSION, Record};
+use crate::governor::{Command, DECISION_VERSION, Governor};
+use crate::units::Instant;
+
+/// A governor that is fed from a journal. Its capacity must be at least that of the recorded one; more changes nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Replay<const DRIVES: usize, const PROFILES: usize> {
+    governor: Option<Governor<DRIVES, PROFILES>>,
+    at: Instant,
+    decisions: Option<u16>,
+}
+
+/// Why a record is not what the replay comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divergence {
+    /// The journal is of a later format than this core reads.
+    Format(u16),
+    /// The record needs one that must come before it: a start before the configuration, that before profiles, events, commands.
+    OutOfOrder,
+    /// The journal has more kinds of drives than the replay has room for.
+    TooManyProfiles,
+    /// Another command was decided than the recorded one, or none, or none was recorded.
+    Command {
+        /// What the journal says; `None`: it goes on to the next event.
+        recorded: Option<Command>,
+        /// What the replay decided; `None`: nothing more.
+        replayed: Option<Command>,
+    },
+}
+
+impl<const DRIVES: usize, const PROFILES: usize> Replay<DRIVES, PROFILES> {
+    /// A replay before its first record.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { governor: None, at: Instant::START, decisions: None }
+    }
+
+    /// The governor, once the journal has configured one.
+    #[must_use]
+    pub const fn governor(&self) -> Option<&Governor<DRIVES, PROFILES>> {
+        self.governor.as_ref()
+    }
+
+    /// Whether the journal was written by a core that decides as this one does. Only then is a divergence a mistake.
+    #[must_use]
+    pub fn decides_alike(&self) -> bool {
+        self.decisions == Some(DECISION_VERSION)
+    }
+
+    /// Takes the next record.
+    ///
+    /// # Errors
+    /// Where the record is not what the replay comes to. The replay can go on behind it.
+    pub fn take(&mut self, record: Record) -> Result<(), Divergence> {
+        match (record, self.governor.as_mut()) {
+            (Record::Start { format, decisions }, _) => {
+                *self = Self { decisions: Some(decisions), ..Self::new() };
+                if format > FORMAT_VERSION { Err(Divergence::Format(format)) } else { Ok(()) }
+            }
+            (Record::Config(config), None) if self.decisions.is_some() => {
+                self.governor = Some(Governor::new(config));
+                Ok(())
+            }
+            (Record::Profile(profile), Some(governor)) => {
+                governor.add_profile(profile).map(|_| ()).ok_or(Divergence::TooManyProfiles)
+            }
+            (Record::Event { at, event }, Some(governor)) => {
+                let left = governor.poll();
+                while governor.poll().is_some() {}
+                self.at = at;
+                governor.handle(at, event);
+                match left {
+                    None => Ok(()),
+                    replayed => Err(Divergence::Command { recorded: None, replayed }),
+                }
+            }
+            (Record::Command { at, command }, Some(governor)) => {
+                let (recorded, replayed) = (Some(command), governor.poll());
+                if recorded == replayed && at == self.at {
+                    Ok(())
+                } else {
+                    Err(Divergence::Command { recorded, replayed })
+                }
+            }
+            (Record::Config(_) | Record::Profile(_) | Record::Event { .. } | Record::Command { .. }, _) => {
+                Err(Divergence::OutOfOrder)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::governor::{Config, DriveConfig, Event, Outcome, ProfileIndex, Request};
+    use crate::nvme::PowerState;
+    use crate::profile::{Work, WorkSet, d5_p5336};
+    use crate::units::Milliwatts;
+
+    /// A journal of three drives that obey at once, and of a cap that drops.
+    fn journal() -> Vec<Record> {
+        let config = Config::new(Milliwatts::from_watts(560), Milliwatts::from_watts(462));
+        let mut governor = Governor::<3, 1>::new(config.clone());
+        governor.add_profile(d5_p5336()).unwrap();
+        let mut records = std::vec![Record::start(), Record::Config(config), Record::Profile(d5_p5336())];
+        let drive = DriveConfig {
+            profile: ProfileIndex(0),
+            slot_limit: Milliwatts::from_watts(25),
+            declared: WorkSet::of(Work::SequentialWrite),
+            fallback: PowerState::PS0,
+            thermal: None,
+        };
+        let mut events: Vec<_> = (0..3).map(|slot| Event::Attached { slot, drive: drive.clone() }).collect();
+        events.push(Event::Cap(Milliwatts::from_watts(505)));
+        let mut states = [PowerState::PS0; 3];
+        let mut at = Instant::START;
+        events.reverse();
+        while let Some(event) = events.pop() {
+            governor.handle(at, event.clone());
+            records.push(Record::Event { at, event });
+            while let Some(command) = governor.poll() {
+                records.push(Record::Command { at, command });
+                if let Command::Drive { slot, id, request, .. } = command {
+                    let state = &mut states[usize::from(slot)];
+                    let outcome = match request {
+                        Request::SetPowerState(wanted) => {
+                            *state = wanted;
+                            Outcome::Done
+                        }
+                        Request::ReadPowerState => Outcome::Is(*state),
+                    };
+                    events.insert(0, Event::Completed { slot, id, outcome });
+                }
+            }
+            at = Instant::from_micros(at.as_micros() + 1000);
+        }
+        records
+    }
+
+    fn divergences(records: Vec<Record>) -> Vec<Divergence> {
+        let mut replay = Replay::<8, 2>::new();
+        records.into_iter().filter_map(|record| replay.take(record).err()).collect()
+    }
+
+    #[test]
+    fn the_same_events_lead_to_the_same_commands() {
+        let records = journal();
+        assert!(records.len() > 20, "{}", records.len());
+        assert_eq!(divergences(records), []);
+    }
+
+    #[test]
+    fn a_command_that_was_not_decided_is_named() {
+        let mut records = journal();
+        let last = records.iter().rposition(|record| matches!(record, Record::Command { .. })).unwrap();
+        let Record::Command { command, .. } = records.remove(last) else { unreachable!() };
+        records.push(Record::Event { at: Instant::from_micros(1_000_000), event: Event::Tick });
+        assert_eq!(divergences(records)[0], Divergence::Command { recorded: None, replayed: Some(command) });
+
+        let mut records = journal();
+        let first = records.iter().position(|record| matches!(record, Record::Command { .. })).unwrap();
+        let twice = records[first].clone();
+        records.insert(first, twice);
+        assert!(matches!(divergences(records)[0], Divergence::Command { recorded: Some(_), replayed: None }));
+    }
+
+    #[test]
+    fn what_cannot_be_replayed_is_named() {
+        let mut records = journal();
+        records.remove(1);
+        assert_eq!(divergences(records)[0], Divergence::OutOfOrder);
+        let newer = Record::Start { format: FORMAT_VERSION + 1, decisions: DECISION_VERSION };
+        assert_eq!(divergences(std::vec![newer]), [Divergence::Format(FORMAT_VERSION + 1)]);
+        let mut records = journal();
+        records.insert(2, records[2].clone());
+        records.insert(2, records[2].clone());
+        assert_eq!(divergences(records), [Divergence::TooManyProfiles]);
+    }
+}
