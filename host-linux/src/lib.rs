@@ -7,9 +7,11 @@
 //! |---|---|
 //! | [`input`] | where bytes come from: a file or standard input |
 //! | [`inventory`] | what a drive says about its power states, whichever tool wrote it down |
+//! | [`journal`] | the subcommands `journal show` and `replay`: what a governor saw and decided |
 //! | [`show`] | the subcommand `show`: an inventory for people and for programs |
 #![forbid(unsafe_code)]
 
 pub mod input;
 pub mod inventory;
+pub mod journal;
 pub mod show;

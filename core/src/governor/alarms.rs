@@ -87,7 +87,7 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
         if let Some(((), raised)) = self.clock_backwards.change() {
             return Some((Alarm::ClockBackwards, raised));
         }
-        (0..).zip(&mut self.drives).find_map(|(slot, drive)| drive.next_change(slot))
+        (0..=u8::MAX).zip(&mut self.drives).find_map(|(slot, drive)| drive.next_change(slot))
     }
 }
 

@@ -95,7 +95,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 
     /// The next thing to do or to tell: first what frees watts, most first; then other commands; then alarms.
     pub fn poll(&mut self) -> Option<Command> {
-        let waiting = (0u8..).zip(&self.entries).filter_map(|(slot, entry)| {
+        let waiting = (0..=u8::MAX).zip(&self.entries).filter_map(|(slot, entry)| {
             let outgoing = entry.as_ref()?.outbox.as_ref()?;
             Some((core::cmp::Reverse(outgoing.saving), slot))
         });
@@ -292,7 +292,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             meter.advance(now);
             self.stale |= was_lost != meter.is_lost();
         }
-        for slot in (0..).take(DRIVES) {
+        for slot in (0..=u8::MAX).take(DRIVES) {
             self.with(slot, |entry, _| {
                 entry.drive.advance(now);
                 if entry.seen_until <= now {
@@ -366,4 +366,28 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool) -> Option<(Request, 
     };
     let saving = figures.figure(entry, current).saturating_sub(figures.figure(entry, target));
     Some((Request::SetPowerState(target), reason, saving))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A slot is a byte, and all its values may be used.
+    #[test]
+    fn the_largest_governor_counts_to_its_last_slot() {
+        let mut governor = Governor::<256, 1>::new(Config::new(Milliwatts::from_watts(100_000), Milliwatts::ZERO));
+        let profile = governor.add_profile(crate::profile::d5_p5336()).unwrap();
+        let drive = DriveConfig {
+            profile,
+            slot_limit: Milliwatts::from_watts(25),
+            declared: crate::profile::WorkSet::ALL,
+            fallback: PowerState::PS0,
+            thermal: None,
+        };
+        governor.handle(Instant::START, Event::Attached { slot: 255, drive });
+        assert!(matches!(governor.poll(), Some(Command::Drive { slot: 255, .. })));
+        assert_eq!(governor.poll(), None);
+        governor.handle(Instant::START, Event::Tick);
+        assert!(governor.phase(255).is_some() && governor.ledger().promised() > Milliwatts::ZERO);
+    }
 }

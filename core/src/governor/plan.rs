@@ -126,11 +126,11 @@ fn standing_value<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option<E
 
 /// Managed slots: who has more now comes first, so that few drives change; then who has had less so far.
 fn by_preference<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option<Entry>; DRIVES]) -> Vec<u8, DRIVES> {
-    let slots = (0u8..).zip(entries).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)));
+    let slots = (0..=u8::MAX).zip(entries).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)));
     let managed = slots.filter(|(_, entry)| entry.drive.is_managed());
     let mut keyed: Vec<(u32, u64, u8), DRIVES> = managed
         .map(|(slot, entry)| {
-            let has = entry.target.map_or(0, |target| figures.figure(entry, target).get());
+            let has = entry.drive.heading_for().map_or(0, |state| figures.figure(entry, state).get());
             (u32::MAX - has, entry.service, slot)
         })
         .collect();
@@ -180,7 +180,7 @@ fn pair<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option<Entry>; DRI
 /// that much, so that it neither waits for turns that the others have had long ago nor keeps the better state until it has caught up.
 pub(super) fn least_service<const DRIVES: usize>(entries: &[Option<Entry>; DRIVES], slot: u8) -> u64 {
     let Some(Some(drive)) = entries.get(usize::from(slot)) else { return 0 };
-    let others = (0u8..).zip(entries).filter(|(other, _)| *other != slot).filter_map(|(_, entry)| entry.as_ref());
+    let others = (0..=u8::MAX).zip(entries).filter(|(other, _)| *other != slot).filter_map(|(_, entry)| entry.as_ref());
     let equals = others.filter(|other| alike(other, drive) && other.drive.is_managed() && other.target.is_some());
     equals.map(|equal| equal.service).min().unwrap_or(0)
 }
