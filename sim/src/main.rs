@@ -1,13 +1,20 @@
-//! `wattline-sim`: runs scenarios.
+//! `wattline-sim`: runs scenarios of virtual drives under the real governor, and says whether what was expected held.
 #![forbid(unsafe_code)]
 
-use wattline_sim::calibration::Calibration;
+mod cli;
 
-fn main() {
-    let calibration = Calibration::embedded();
-    println!("{:#?}\n{:#?}", calibration.prediction, calibration.ssd);
-    let scenario = wattline_sim::scenario::load("r760-article").unwrap_or_else(|error| panic!("{error}"));
-    for row in wattline_sim::rows::run(&scenario, &calibration, 1) {
-        println!("{} {:?} {}", row.title(), row, row.holds(33.0));
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = cli::Arguments::parse();
+    match cli::execute(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
     }
 }

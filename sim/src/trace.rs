@@ -1,5 +1,8 @@
 //! What was recorded of a run: the truth, which nobody inside the run could see, and what was on the wire.
 
+use wattline_core::governor::Alarm;
+use wattline_core::profile::WorkSet;
+
 use crate::time::{Micros, seconds};
 
 /// A value that holds from a moment on, until the next one.
@@ -14,6 +17,8 @@ pub struct Trace {
     pub power_w: Vec<Step<f64>>,
     /// Each drive's true power state; `None` while it has none (resetting, gone).
     pub states: Vec<Vec<Step<Option<usize>>>>,
+    /// Whether each drive's regulation point has arrived at its state's.
+    pub settled: Vec<Vec<Step<bool>>>,
     /// What the meter showed.
     pub meter_w: Vec<Step<f64>>,
     /// The cap in watts.
@@ -24,6 +29,67 @@ pub struct Trace {
     pub moved_before_gb: Vec<f64>,
     /// GB that each drive moved in all.
     pub moved_gb: Vec<f64>,
+    /// What may take the power over the cap although nobody was wrong.
+    pub disturbances: Vec<Step<String>>,
+    /// What was sent to drives, answered by them and seen of them.
+    pub wire: Vec<WireRecord>,
+    /// The governor's alarms: which, and whether it was raised or is over.
+    pub alarms: Vec<(Micros, Alarm, bool)>,
+    /// The governor's journal.
+    pub journal: Vec<u8>,
+}
+
+/// Something on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WireRecord {
+    /// When.
+    pub at: Micros,
+    /// To or from which drive.
+    pub slot: usize,
+    /// What.
+    pub what: Wire,
+}
+
+/// What was on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// A command was sent; `set` is the state that it sets, none for a read.
+    Sent {
+        /// Its name.
+        id: u32,
+        /// The state.
+        set: Option<usize>,
+    },
+    /// A state was set.
+    Answered {
+        /// Which command.
+        id: u32,
+        /// The state.
+        set: usize,
+    },
+    /// A state was read.
+    Read {
+        /// Which command.
+        id: u32,
+        /// The state.
+        state: usize,
+    },
+    /// A command was refused.
+    Refused {
+        /// Which command.
+        id: u32,
+    },
+    /// The host gave a command up and reset the controller.
+    GivenUp {
+        /// Which command.
+        id: u32,
+    },
+    /// The drive reset by itself.
+    Reset,
+    /// The drive was pulled.
+    Removed,
+    /// The host saw what the drive does.
+    Seen(WorkSet),
 }
 
 /// What changes slowly, as it was in one second.
@@ -42,6 +108,13 @@ pub struct Sample {
 }
 
 impl Trace {
+    /// The empty record of a run of this length with so many drives.
+    #[must_use]
+    pub fn new(duration: Micros, drives: usize) -> Self {
+        let (states, settled) = (vec![Vec::new(); drives], vec![Vec::new(); drives]);
+        Self { duration, states, settled, ..Self::default() }
+    }
+
     /// Where the last four fifths begin: what is averaged, is averaged from here on.
     #[must_use]
     pub fn settled_from(&self) -> Micros {

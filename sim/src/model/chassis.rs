@@ -81,6 +81,13 @@ impl Chassis {
         &mut self.drives[slot]
     }
 
+    /// Watts without drives at the usual fan speed.
+    #[must_use]
+    pub fn base_w(&self) -> f64 {
+        let cooling_w = if self.model.cooling == Cooling::Air { AIR_W } else { 0.0 };
+        self.model.base_w + cooling_w
+    }
+
     /// True watts at the wall now.
     #[must_use]
     pub fn wall_w(&self) -> f64 {
@@ -173,9 +180,8 @@ impl Chassis {
     }
 
     fn sum_up(&mut self) {
-        let cooling_w = if self.model.cooling == Cooling::Air { AIR_W } else { 0.0 };
         let drives_w: f64 = self.drives.iter().map(wall_w).sum();
-        self.wall_w = self.model.base_w + cooling_w + self.fan_w + drives_w;
+        self.wall_w = self.base_w() + self.fan_w + drives_w;
     }
 }
 

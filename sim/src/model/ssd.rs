@@ -181,10 +181,16 @@ impl Ssd {
         self.ramp.is_none()
     }
 
-    /// Whether it answers commands.
+    /// Whether it is in the middle of a reset.
     #[must_use]
-    pub fn answers(&self) -> bool {
-        matches!(self.condition, Condition::Ready | Condition::Waking { .. })
+    pub fn is_resetting(&self) -> bool {
+        matches!(self.condition, Condition::Resetting { .. })
+    }
+
+    /// What the host asks of it.
+    #[must_use]
+    pub fn demand(&self) -> Option<Demand> {
+        self.demand
     }
 
     /// Its temperatures.

@@ -183,6 +183,12 @@ pub struct GovernorSection {
     pub meter: bool,
     /// Kinds of work that every drive is declared to do (all of them).
     pub declared: Option<Vec<Work>>,
+    /// Where the drives' heat is managed: their warning temperature in °C (none: it is not managed).
+    pub warning_c: Option<f64>,
+    /// How long a plan stands and a lowered drive stays low (the core's default).
+    pub dwell_s: Option<Seconds>,
+    /// How often two equal drives trade places (the core's default).
+    pub rotation_s: Option<Seconds>,
     /// How often the host looks at what the drives do (0.1).
     #[serde(default = "default_poll")]
     pub poll_s: Seconds,
