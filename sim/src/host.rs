@@ -26,9 +26,16 @@ pub struct Host {
 impl Host {
     /// A governor for this scenario, which has been told nothing yet.
     #[must_use]
-    pub fn new(scenario: &Scenario, section: &GovernorSection, cap: Milliwatts, base_w: f64, meter: MeterModel) -> Self {
+    pub fn new(
+        scenario: &Scenario,
+        section: &GovernorSection,
+        cap: Milliwatts,
+        base_w: f64,
+        meter: MeterModel,
+    ) -> Self {
         let config = config(section, cap, base_w, meter);
-        let profile = d5_p5336();
+        let settling = section.settling_s.map(|settling| Microseconds::new(settling.micros()));
+        let profile = Profile { settling, ..d5_p5336() };
         let mut journal = Vec::new();
         write(&mut journal, &Record::<&Profile>::start());
         write(&mut journal, &Record::<&Profile>::Config(config.clone()));
@@ -37,8 +44,7 @@ impl Host {
         let profile = governor.add_profile(profile).unwrap_or(ProfileIndex(0));
         let drive = DriveConfig {
             profile,
-            // A U.2 slot's limit; the reference drive reports its maximum, so this is never used for it.
-            slot_limit: Milliwatts::from_watts(25),
+            slot_limit: section.slot_limit_w.0,
             declared: declared(section),
             fallback: power_state(scenario.drives.fallback_ps),
             thermal: section.warning_c.map(|warning_c| ThermalLimits::from_thresholds(kelvin(warning_c), None)),

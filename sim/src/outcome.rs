@@ -21,6 +21,9 @@ use crate::time::{Micros, micros, seconds};
 use crate::trace::Trace;
 use crate::world::World;
 
+/// Where a profile says nothing of settling: 0.1 s for an entry latency that is not reported, and the cap's window.
+const UNREPORTED_SETTLING: Micros = 1_100_000;
+
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
@@ -145,8 +148,7 @@ pub fn run(
         Some(section) => judge(&mut outcome, scenario, section, calibration, &trace),
         None => {
             let drive_gb_s = trace.drive_gb_s();
-            outcome.ungoverned =
-                Some(Ungoverned { mean_w: trace.mean_w(), gb_s: drive_gb_s.iter().sum(), drive_gb_s });
+            outcome.ungoverned = Some(Ungoverned { mean_w: trace.mean_w(), gb_s: drive_gb_s.iter().sum(), drive_gb_s });
         }
     }
     (outcome, Some(trace))
@@ -180,6 +182,7 @@ fn judge(
         margin_w: governed.margin_w,
         declared,
         fallback: scenario.drives.fallback_ps,
+        settling: section.settling_s.map_or(UNREPORTED_SETTLING, |settling| settling.micros()),
     };
     let ledger = ledger::judge(trace, &terms);
     let lowest_cap_w = trace.cap_w.iter().map(|(_, cap_w)| *cap_w).fold(f64::INFINITY, f64::min);
@@ -197,14 +200,16 @@ fn judge(
         }),
         scenario.expect.optimum_share.map(|_| {
             let uniform_gb_s = outcome.uniform.map(|uniform| uniform.gb_s);
-            verdicts::uniform(governed.gb_s, uniform_gb_s)
+            verdicts::uniform(governed.gb_s, uniform_gb_s, scenario)
         }),
-        scenario.expect.fair_within.map(|within| {
-            verdicts::fair(&governed.drive_gb_s, within.0, governed.transitions_per_drive_hour)
-        }),
-        scenario.expect.margin_at_most_w.map(|most| {
-            verdicts::margin(governed.margin_w, most.watts(), calibration, scenario)
-        }),
+        scenario
+            .expect
+            .fair_within
+            .map(|within| verdicts::fair(&governed.drive_gb_s, within.0, governed.transitions_per_drive_hour)),
+        scenario
+            .expect
+            .margin_at_most_w
+            .map(|most| verdicts::margin(governed.margin_w, most.watts(), calibration, scenario)),
     ];
     outcome.checks.extend(expected.into_iter().flatten());
     outcome.governed = Some(governed);

@@ -71,9 +71,10 @@ impl<'a> World<'a> {
         let chassis = setup::chassis(scenario, calibration, seed);
         let meter = setup::meter(scenario, calibration);
         let drives = chassis.drives().len();
-        let host = scenario.governor.as_ref().map(|section| {
-            Host::new(scenario, section, section.cap_w.0, chassis.base_w(), meter)
-        });
+        let host = scenario
+            .governor
+            .as_ref()
+            .map(|section| Host::new(scenario, section, section.cap_w.0, chassis.base_w(), meter));
         Self {
             scenario,
             now: 0,

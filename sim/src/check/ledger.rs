@@ -5,12 +5,12 @@
 //!
 //! * *lower before raise*: at no command that raises a drive may the sum of what all may count for exceed cap, less
 //!   base load, less margin;
-//! * *shed at once*: when the cap drops, the commands that answer it are sent at that same moment, as far as no other
-//!   is in flight;
+//! * *shed at once*: when the cap drops, the commands that answer it are sent at that same moment, but for drives that
+//!   have one in flight (what those still take is judged by the true watts);
 //! * *one at a time*: no drive has two commands in flight.
 //!
-//! A lowered drive counts at its old state until its true power has settled: stricter than the wire, and nothing that
-//! the policy could know.
+//! In the sum, a lowered drive counts at its old state until its true power has settled, which nobody on the wire can
+//! know.
 
 use wattline_core::profile::WorkSet;
 
@@ -32,6 +32,8 @@ pub struct Terms<'a> {
     pub declared: WorkSet,
     /// Where they fall back to at a reset.
     pub fallback: usize,
+    /// How long after an answered change a drive counts at its old state by the rule.
+    pub settling: Micros,
 }
 
 /// What was found.
@@ -86,6 +88,8 @@ struct Drive {
     /// State that it was last set to and answered for; the others of `may_be` go when it has settled.
     acknowledged: Option<usize>,
     in_flight: Option<Flying>,
+    /// What it counted for before its last change, and until when it still does by the rule.
+    leaving: (f64, Micros),
     seen: WorkSet,
     present: bool,
 }
@@ -97,11 +101,19 @@ struct Flying {
     set: Option<usize>,
     /// That state, if the drive could not be in it before.
     added: Option<usize>,
+    sent: Micros,
 }
 
 impl Drive {
     fn unknown(all: &[usize], declared: WorkSet) -> Self {
-        Self { may_be: all.to_vec(), acknowledged: None, in_flight: None, seen: declared, present: true }
+        Self {
+            may_be: all.to_vec(),
+            acknowledged: None,
+            in_flight: None,
+            leaving: (0.0, 0),
+            seen: declared,
+            present: true,
+        }
     }
 
     fn is_now(&mut self, ps: usize) {
@@ -117,21 +129,33 @@ impl Drive {
         self.may_be.iter().map(|&ps| terms.figures.watts(ps, work)).fold(0.0, f64::max)
     }
 
-    /// What it is on its way to count for.
-    fn planned_w(&self, terms: &Terms<'_>) -> f64 {
+    /// What it counts for by the rule, which knows no more of its settling than was said beforehand. A command that does
+    /// not go above this is no raise.
+    fn counted_w(&self, terms: &Terms<'_>, now: Micros) -> f64 {
+        let (leaving_w, until) = self.leaving;
+        if self.present && now < until { self.draw_w(terms).max(leaving_w) } else { self.draw_w(terms) }
+    }
+
+    /// What it counts for in the lowest state.
+    fn lowest_w(&self, terms: &Terms<'_>) -> f64 {
+        let work = terms.declared.union(self.seen);
+        let states = (0..terms.figures.states()).map(|ps| terms.figures.watts(ps, work));
+        if self.present { states.fold(f64::INFINITY, f64::min) } else { 0.0 }
+    }
+
+    /// What it is on its way to count for, as far as it could be told `now`: one that was busy before can still be sent
+    /// to its lowest state afterwards.
+    fn planned_w(&self, terms: &Terms<'_>, now: Micros) -> f64 {
         let work = terms.declared.union(self.seen);
         match (self.in_flight, self.acknowledged) {
-            _ if !self.present => 0.0,
-            (Some(Flying { set: Some(ps), .. }), _) | (_, Some(ps)) => terms.figures.watts(ps, work),
+            (Some(flying), _) if flying.sent < now || flying.set.is_none() => self.lowest_w(terms),
+            (Some(Flying { set: Some(ps), .. }), _) | (_, Some(ps)) if self.present => terms.figures.watts(ps, work),
             _ => self.draw_w(terms),
         }
     }
 
-    fn can_go_lower(&self, terms: &Terms<'_>) -> bool {
-        let work = terms.declared.union(self.seen);
-        let states = (0..terms.figures.states()).map(|ps| terms.figures.watts(ps, work));
-        let lowest_w = states.fold(f64::INFINITY, f64::min);
-        self.present && self.in_flight.is_none() && self.planned_w(terms) > lowest_w + ROUNDING_W
+    fn can_go_lower(&self, terms: &Terms<'_>, now: Micros) -> bool {
+        self.in_flight.is_none() && self.planned_w(terms, now) > self.lowest_w(terms) + ROUNDING_W
     }
 }
 
@@ -142,10 +166,10 @@ fn see(record: &WireRecord, trace: &Trace, terms: &Terms<'_>, drives: &mut [Driv
             if drives[slot].in_flight.is_some() {
                 verdict.doubled.push((record.at, slot));
             }
-            let before_w = drives[slot].draw_w(terms);
+            let before_w = drives[slot].counted_w(terms, record.at);
             let added = set.filter(|ps| !drives[slot].may_be.contains(ps));
             drives[slot].may_be.extend(added);
-            drives[slot].in_flight = Some(Flying { set: *set, added });
+            drives[slot].in_flight = Some(Flying { set: *set, added, sent: record.at });
             if drives[slot].draw_w(terms) > before_w + ROUNDING_W {
                 verdict.raises += 1;
                 let above_w = promised_w(drives, terms) - allowance_w(trace, terms, record.at);
@@ -155,6 +179,7 @@ fn see(record: &WireRecord, trace: &Trace, terms: &Terms<'_>, drives: &mut [Driv
             }
         }
         Wire::Answered { set, .. } => {
+            drives[slot].leaving = (drives[slot].draw_w(terms), record.at + terms.settling);
             drives[slot].in_flight = None;
             drives[slot].acknowledged = Some(*set);
             if drives[slot].may_be.len() > 1 && is_settled(trace, slot, record.at) {
@@ -200,9 +225,9 @@ fn is_settled(trace: &Trace, slot: usize, now: Micros) -> bool {
 }
 
 fn judge_drop(at: Micros, trace: &Trace, terms: &Terms<'_>, drives: &[Drive], verdict: &mut Verdict) {
-    let planned_w: f64 = drives.iter().map(|drive| drive.planned_w(terms)).sum();
+    let planned_w: f64 = drives.iter().map(|drive| drive.planned_w(terms, at)).sum();
     let above_w = planned_w - allowance_w(trace, terms, at);
-    if above_w > ROUNDING_W && drives.iter().any(|drive| drive.can_go_lower(terms)) {
+    if above_w > ROUNDING_W && drives.iter().any(|drive| drive.can_go_lower(terms, at)) {
         verdict.slow.push((at, above_w));
     }
 }

@@ -35,7 +35,8 @@ pub fn judge(trace: &Trace) -> Vec<Shed> {
     let excess_w = excess_w(trace);
     let energy = Energy::of(&excess_w);
     let mut sheds = Vec::new();
-    let mut disturbances = trace.disturbances.iter().peekable();
+    // What happens at the very end has no time to be judged.
+    let mut disturbances = trace.disturbances.iter().filter(|(at, _)| *at < trace.duration).peekable();
     while let Some((from, cause)) = disturbances.next() {
         let (mut causes, quiet, end) = (vec![cause.as_str()], quiet_from(&excess_w, *from), trace.duration);
         while let Some((_, cause)) = disturbances.next_if(|(at, _)| quiet.is_none_or(|quiet| *at <= quiet)) {

@@ -91,7 +91,8 @@ pub(crate) fn calibration(calibration: &Calibration) -> String {
     let mut text = String::from(
         "P = idle + awake + energy x g + crowding x g^2, in watts at the wall for one drive that moves g GB/s\n",
     );
-    let mut constants = table(&["work", "idle W", "awake W", "energy J/GB", "crowding W/(GB/s)^2", "in chassis J/GB"], 1);
+    let mut constants =
+        table(&["work", "idle W", "awake W", "energy J/GB", "crowding W/(GB/s)^2", "in chassis J/GB"], 1);
     for kind in [Work::SequentialRead, Work::SequentialWrite] {
         let work = calibration.ssd.work[kind];
         constants.add_row([

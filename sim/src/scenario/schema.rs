@@ -175,6 +175,9 @@ pub struct GovernorSection {
     /// Watts of the chassis for each drive above its nameplate (1.125: the reference's 26.125 W of a 25 W drive).
     #[serde(default = "default_overhead")]
     pub overhead_w: Watts,
+    /// The most that a slot may take at the wall (30, a guess: states that may take more are not used).
+    #[serde(default = "default_slot_limit")]
+    pub slot_limit_w: Watts,
     /// Measured figures below the nameplate count (false).
     #[serde(default)]
     pub trust_measured: bool,
@@ -185,6 +188,9 @@ pub struct GovernorSection {
     pub declared: Option<Vec<Work>>,
     /// Where the drives' heat is managed: their warning temperature in °C (none: it is not managed).
     pub warning_c: Option<f64>,
+    /// What the profile says of the drives' settling after a change of state (nothing: the core waits for the cap's window).
+    /// The simulated drives take 0.3 s, a guess.
+    pub settling_s: Option<Seconds>,
     /// How long a plan stands and a lowered drive stays low (the core's default).
     pub dwell_s: Option<Seconds>,
     /// How often two equal drives trade places (the core's default).
@@ -196,6 +202,10 @@ pub struct GovernorSection {
 
 const fn default_overhead() -> Watts {
     Watts(wattline_core::units::Milliwatts::new(1_125))
+}
+
+const fn default_slot_limit() -> Watts {
+    Watts(wattline_core::units::Milliwatts::from_watts(30))
 }
 
 const fn default_true() -> bool {

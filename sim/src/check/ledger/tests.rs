@@ -13,10 +13,11 @@ fn judge_planted(cap_w: Vec<(Micros, f64)>, planted: Vec<(Micros, usize, Wire)>)
         margin_w: 21.0,
         declared: writing,
         fallback: 0,
+        settling: 0,
     };
-    let known = [0, 1].into_iter().flat_map(|slot| {
-        [(1, slot, Wire::Sent { id: 1, set: None }), (2, slot, Wire::Read { id: 1, state: 2 })]
-    });
+    let known = [0, 1]
+        .into_iter()
+        .flat_map(|slot| [(1, slot, Wire::Sent { id: 1, set: None }), (2, slot, Wire::Read { id: 1, state: 2 })]);
     let records = known.chain(planted);
     let mut trace = Trace::new(10_000_000, 2);
     trace.cap_w = cap_w;
@@ -45,13 +46,16 @@ fn a_raise_that_is_paid_for_passes() {
 
 #[test]
 fn a_raise_out_of_watts_that_another_still_has_is_found() {
-    let verdict = judge_planted(cap(), vec![
-        (10, 0, set(0)),
-        (20, 0, done(0)),
-        // The other is raised while the first one's lowering is not answered yet.
-        (30, 0, set(2)),
-        (31, 1, set(0)),
-    ]);
+    let verdict = judge_planted(
+        cap(),
+        vec![
+            (10, 0, set(0)),
+            (20, 0, done(0)),
+            // The other is raised while the first one's lowering is not answered yet.
+            (30, 0, set(2)),
+            (31, 1, set(0)),
+        ],
+    );
     assert_eq!(verdict.unpaid.len(), 1, "{verdict:?}");
     let (at, slot, above_w) = verdict.unpaid[0];
     assert_eq!((at, slot), (31, 1));
@@ -60,13 +64,10 @@ fn a_raise_out_of_watts_that_another_still_has_is_found() {
 
 #[test]
 fn the_same_raise_after_the_answer_passes() {
-    let verdict = judge_planted(cap(), vec![
-        (10, 0, set(0)),
-        (20, 0, done(0)),
-        (30, 0, set(2)),
-        (31, 0, done(2)),
-        (32, 1, set(0)),
-    ]);
+    let verdict = judge_planted(
+        cap(),
+        vec![(10, 0, set(0)), (20, 0, done(0)), (30, 0, set(2)), (31, 0, done(2)), (32, 1, set(0))],
+    );
     assert!(verdict.holds(), "{verdict:?}");
 }
 
