@@ -1,1 +1,43 @@
-//! Wattline simulator.
+//! Virtual NVMe drives in a virtual chassis, in virtual time, governed by `wattline-core`.
+//!
+//! The same seed gives the same bytes on every machine: functions come from `libm`, random numbers from one named
+//! generator at a pinned version, sums are made in order, and no clock but the virtual one is looked at.
+//!
+//! Rooms, in the order in which data passes through them:
+//!
+//! | room | what it knows |
+//! |---|---|
+//! | [`scenario`] | what is to be simulated, as TOML |
+//! | [`calibration`] | from the reference experiment's figures to the model's constants |
+//! | [`setup`] | from a scenario's sections to the things that they describe |
+//! | [`model`] | the physics of drives, chassis and meter |
+//! | [`time`], [`random`] | virtual time, repeatable chance |
+//! | [`wire`] | commands on their way to drives and back |
+//! | [`host`] | the adapter around the real governor |
+//! | [`world`] | one run |
+//! | [`trace`] | what was recorded of it |
+//! | [`check`] | what had to hold, judged by the true watts and the wire |
+//! | [`optimum`] | the best that could be had, exactly |
+//! | [`outcome`] | the result: what was measured, what was expected, whether it held |
+//! | [`report`] | the result as one HTML page |
+//! | [`rows`] | the reference experiment's rows, repeated |
+#![forbid(unsafe_code)]
+
+pub mod calibration;
+pub mod check;
+pub mod host;
+pub mod model;
+pub mod optimum;
+pub mod outcome;
+pub mod random;
+pub mod report;
+pub mod rows;
+pub mod scenario;
+pub mod setup;
+pub mod time;
+pub mod trace;
+pub mod wire;
+pub mod world;
+
+/// The most drives that one simulated server has.
+pub const MAX_DRIVES: usize = 32;

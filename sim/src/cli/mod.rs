@@ -1,0 +1,174 @@
+//! The command line: what was asked for, and in which words it is answered.
+
+mod progress;
+mod tables;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+use wattline_core::units::Milliwatts;
+use wattline_sim::calibration::Calibration;
+use wattline_sim::outcome::{self, Outcome};
+use wattline_sim::scenario::value::{Cap, parse_cap};
+use wattline_sim::scenario::{self, Scenario, ScenarioError, builtin};
+use wattline_sim::trace::Trace;
+
+/// Where the demo puts its report.
+const DEMO_REPORT: &str = "wattline-report.html";
+/// The cap of the demo's governed run.
+const DEMO_CAP: Milliwatts = Milliwatts::from_watts(1050);
+
+/// Runs scenarios of virtual NVMe drives in a virtual server, under the real governor.
+///
+/// Without a command: the demo, which repeats the reference experiment and then governs it at 1050 W.
+/// The exit status is 0 if everything held that was expected, 1 if something did not, 2 for wrong input.
+#[derive(Debug, Parser)]
+#[command(version)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Lists the built-in scenarios.
+    List,
+    /// Runs a scenario.
+    Run(RunArguments),
+    /// Shows how the model was calibrated, and how well its form predicts a row that it has not seen.
+    Calibrate,
+}
+
+#[derive(Debug, Args)]
+struct RunArguments {
+    /// Name of a built-in scenario, or path of a TOML file.
+    scenario: String,
+    /// Cap in watts, instead of the scenario's: 1050, 1050.5 or 1050W.
+    #[arg(long, value_name = "W", value_parser = parse_cap, allow_hyphen_values = true)]
+    cap: Option<Milliwatts>,
+    /// Seed of all chance, instead of 1.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Prints JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+    /// Writes a report as one self-contained HTML file.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Writes the governor's journal.
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+}
+
+/// Why nothing was run, or its result could not be handed over.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    #[error("--{option} is for governed scenarios, and `{scenario}` has no `[governor]`")]
+    NotGoverned { option: &'static str, scenario: String },
+    #[error("cannot write the {what} to {}: {source}", path.display())]
+    Unwritable { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] io::Error),
+    #[error("cannot express the result as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Does what was asked for; true if everything held that was expected.
+pub(crate) fn execute(arguments: &Arguments) -> Result<bool, CliError> {
+    let calibration = Calibration::embedded();
+    match &arguments.command {
+        None => demo(&calibration),
+        Some(Command::List) => {
+            print(&tables::list(&builtin_scenarios()?))?;
+            Ok(true)
+        }
+        Some(Command::Calibrate) => {
+            print(&tables::calibration(&calibration))?;
+            Ok(true)
+        }
+        Some(Command::Run(run)) => run_scenario(run, &calibration),
+    }
+}
+
+fn demo(calibration: &Calibration) -> Result<bool, CliError> {
+    let article = scenario::load("r760-article")?;
+    let (rows, _) = outcome::run(&article, calibration, 1, |_| {});
+    print(&tables::outcome(&article, &rows))?;
+    let governed = with_cap(scenario::load("r760-write-cap")?, Some(DEMO_CAP))?;
+    let (outcome, trace) = simulate(&governed, calibration, 1);
+    print(&tables::outcome(&governed, &outcome))?;
+    let report = Path::new(DEMO_REPORT);
+    write_report(report, &governed, &outcome, trace.as_ref(), &rows)?;
+    print(&format!("Report: {}\n", fs::canonicalize(report).unwrap_or_else(|_| report.into()).display()))?;
+    Ok(rows.holds() && outcome.holds())
+}
+
+fn run_scenario(arguments: &RunArguments, calibration: &Calibration) -> Result<bool, CliError> {
+    let scenario = with_cap(scenario::load(&arguments.scenario)?, arguments.cap)?;
+    if arguments.journal.is_some() && scenario.governor.is_none() {
+        return Err(CliError::NotGoverned { option: "journal", scenario: scenario.name });
+    }
+    let (outcome, trace) = simulate(&scenario, calibration, arguments.seed);
+    if arguments.json {
+        print(&(serde_json::to_string_pretty(&outcome)? + "\n"))?;
+    } else {
+        print(&tables::outcome(&scenario, &outcome))?;
+    }
+    for check in outcome.checks.iter().filter(|check| !check.ok) {
+        eprintln!("{}: {}", check.name, check.detail);
+    }
+    if let Some(path) = &arguments.report {
+        write_report(path, &scenario, &outcome, trace.as_ref(), &outcome)?;
+    }
+    if let (Some(path), Some(trace)) = (&arguments.journal, &trace) {
+        write(path, "journal", &trace.journal)?;
+    }
+    Ok(outcome.holds())
+}
+
+fn with_cap(mut scenario: Scenario, cap: Option<Milliwatts>) -> Result<Scenario, CliError> {
+    let Some(cap) = cap else { return Ok(scenario) };
+    match &mut scenario.governor {
+        Some(governor) => governor.cap_w = Cap(cap),
+        None => return Err(CliError::NotGoverned { option: "cap", scenario: scenario.name }),
+    }
+    Ok(scenario)
+}
+
+fn simulate(scenario: &Scenario, calibration: &Calibration, seed: u64) -> (Outcome, Option<Trace>) {
+    let mut progress = progress::Progress::new(scenario.duration_s.micros());
+    let result = outcome::run(scenario, calibration, seed, |now| progress.reach(now));
+    progress.finish();
+    result
+}
+
+fn builtin_scenarios() -> Result<Vec<Scenario>, ScenarioError> {
+    builtin::ALL.iter().map(|(name, text)| scenario::parse(name, text)).collect()
+}
+
+fn write_report(
+    path: &Path,
+    scenario: &Scenario,
+    outcome: &Outcome,
+    trace: Option<&Trace>,
+    rows: &Outcome,
+) -> Result<(), CliError> {
+    let page = wattline_sim::report::page(scenario, outcome, trace, &rows.rows);
+    write(path, "report", page.as_bytes())
+}
+
+fn write(path: &Path, what: &'static str, bytes: &[u8]) -> Result<(), CliError> {
+    fs::write(path, bytes).map_err(|source| CliError::Unwritable { what, path: path.into(), source })
+}
+
+/// Prints; a reader that has had enough (`wattline-sim list | head -1`) is no error.
+fn print(text: &str) -> Result<(), CliError> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}

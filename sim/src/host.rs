@@ -1,0 +1,163 @@
+//! The adapter around the real governor: it translates, and decides nothing.
+
+use wattline_core::governor::{Alarm, Command, Config, DriveConfig, Event, Governor, MeterConfig, ProfileIndex, Slot};
+use wattline_core::journal::{self, MAX_FRAME, Record};
+use wattline_core::nvme::PowerState;
+use wattline_core::profile::{Profile, Work, WorkSet, d5_p5336};
+use wattline_core::thermal::ThermalLimits;
+use wattline_core::units::{Instant, Kelvin, Microseconds, Milliwatts};
+
+use crate::MAX_DRIVES;
+use crate::model::meter::MeterModel;
+use crate::scenario::Scenario;
+use crate::scenario::schema::GovernorSection;
+use crate::time::Micros;
+
+/// A governor, its journal, and the alarms that it raised.
+#[derive(Debug)]
+pub struct Host {
+    governor: Box<Governor<MAX_DRIVES, 1>>,
+    drive: DriveConfig,
+    journal: Vec<u8>,
+    alarms: Vec<(Micros, Alarm, bool)>,
+    last_tick: Option<Micros>,
+}
+
+impl Host {
+    /// A governor for this scenario, which has been told nothing yet.
+    #[must_use]
+    pub fn new(
+        scenario: &Scenario,
+        section: &GovernorSection,
+        cap: Milliwatts,
+        base_w: f64,
+        meter: MeterModel,
+    ) -> Self {
+        let config = config(section, cap, base_w, meter);
+        let settling = section.settling_s.map(|settling| Microseconds::new(settling.micros()));
+        let profile = Profile { settling, ..d5_p5336() };
+        let mut journal = Vec::new();
+        write(&mut journal, &Record::<&Profile>::start());
+        write(&mut journal, &Record::<&Profile>::Config(config.clone()));
+        write(&mut journal, &Record::Profile(&profile));
+        let mut governor = Box::new(Governor::new(config));
+        let profile = governor.add_profile(profile).unwrap_or(ProfileIndex(0));
+        let drive = DriveConfig {
+            profile,
+            slot_limit: section.slot_limit_w.0,
+            declared: declared(section),
+            fallback: power_state(scenario.drives.fallback_ps),
+            thermal: section.warning_c.map(|warning_c| ThermalLimits::from_thresholds(kelvin(warning_c), None)),
+        };
+        Self { governor, drive, journal, alarms: Vec::new(), last_tick: None }
+    }
+
+    /// Tells the governor that a drive is there.
+    pub fn attach(&mut self, now: Micros, slot: Slot) -> Vec<Command> {
+        let drive = self.drive.clone();
+        self.tell(now, Event::Attached { slot, drive })
+    }
+
+    /// Tells the governor what happened, and returns what it wants done.
+    pub fn tell(&mut self, now: Micros, event: Event) -> Vec<Command> {
+        let at = Instant::from_micros(now);
+        write(&mut self.journal, &Record::<&Profile>::Event { at, event: event.clone() });
+        self.governor.handle(at, event);
+        let mut commands = Vec::new();
+        while let Some(command) = self.governor.poll() {
+            write(&mut self.journal, &Record::<&Profile>::Command { at, command });
+            match command {
+                Command::Alarm { alarm, raised } => self.alarms.push((now, alarm, raised)),
+                Command::Drive { .. } => commands.push(command),
+            }
+        }
+        commands
+    }
+
+    /// Tells the governor that time has passed, if it asked to be told.
+    pub fn tick(&mut self, now: Micros) -> Vec<Command> {
+        if self.next_deadline().is_none_or(|due| due > now) {
+            return Vec::new();
+        }
+        self.last_tick = Some(now);
+        self.tell(now, Event::Tick)
+    }
+
+    /// When the governor wants to be told that time has passed: never twice at the same moment.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Micros> {
+        let due = self.governor.next_deadline()?.as_micros();
+        Some(self.last_tick.map_or(due, |last| due.max(last + 1)))
+    }
+
+    /// Whether drives' temperatures are to be reported.
+    #[must_use]
+    pub fn wants_temperatures(&self) -> bool {
+        self.drive.thermal.is_some()
+    }
+
+    /// The journal, and the alarms that were raised and cleared.
+    #[must_use]
+    pub fn into_records(self) -> (Vec<u8>, Vec<(Micros, Alarm, bool)>) {
+        (self.journal, self.alarms)
+    }
+}
+
+fn write<P: serde::Serialize>(journal: &mut Vec<u8>, record: &Record<P>) {
+    let mut buffer = [0; MAX_FRAME];
+    // The buffer is as large as the core says that any frame can be.
+    if let Ok(frame) = journal::encode(record, &mut buffer) {
+        journal.extend_from_slice(frame);
+    }
+}
+
+fn config(section: &GovernorSection, cap: Milliwatts, base_w: f64, meter: MeterModel) -> Config {
+    /// How many standard deviations of the meter's noise a reading may be off.
+    const DEVIATIONS: f64 = 3.0;
+    let meter = section.meter.then(|| MeterConfig {
+        quantum: milliwatts(meter.quantum_w),
+        noise: milliwatts(DEVIATIONS * meter.noise_w),
+        timeout: Microseconds::from_secs(5),
+        // A meter with a step of 33 W stands still for as long as the load does.
+        stuck_after: None,
+    });
+    let defaults = Config::new(cap, milliwatts(base_w));
+    Config {
+        margin: section.margin_w.0,
+        overhead: section.overhead_w.0,
+        trust_measured: section.trust_measured,
+        meter,
+        dwell: section.dwell_s.map_or(defaults.dwell, |dwell| Microseconds::new(dwell.micros())),
+        rotation_interval: section
+            .rotation_s
+            .map_or(defaults.rotation_interval, |interval| Microseconds::new(interval.micros())),
+        ..defaults
+    }
+}
+
+/// What every drive is declared to do: everything, where nothing is said.
+#[must_use]
+pub fn declared(section: &GovernorSection) -> WorkSet {
+    let all = || Work::ALL.to_vec();
+    section.declared.clone().unwrap_or_else(all).into_iter().collect()
+}
+
+/// A power state by its number; scenarios name only states that the drive has.
+#[must_use]
+pub fn power_state(number: usize) -> PowerState {
+    u8::try_from(number).ok().and_then(PowerState::new).unwrap_or(PowerState::PS0)
+}
+
+/// Degrees Celsius as whole kelvins, as the SMART log has them.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "`as` saturates, and the core refuses what no temperature is")]
+pub fn kelvin(celsius: f64) -> Option<Kelvin> {
+    Kelvin::from_celsius(libm::round(celsius) as i32)
+}
+
+/// Watts as whole milliwatts, rounded.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is what is meant")]
+pub fn milliwatts(watts: f64) -> Milliwatts {
+    Milliwatts::new(libm::round(watts * 1000.0) as u32)
+}

@@ -1,0 +1,20 @@
+//! The physics: what drives, chassis and meter do, whoever governs them.
+//!
+//! Power is piecewise constant between moments at which something changes, and those moments are computed, not
+//! searched for, so there is no step size, and a window's mean is exact.
+//!
+//! | room | what it knows |
+//! |---|---|
+//! | [`power`] | watts for gigabytes per second, and back |
+//! | [`ssd`] | one drive: states, settling, credit, sleep, reset |
+//! | [`thermal`] | heat of one drive |
+//! | [`chassis`] | base load, switch, fans: the drives together |
+//! | [`meter`] | what the server's own meter makes of the true watts |
+//! | [`job`] | what the host asks of a drive |
+
+pub mod chassis;
+pub mod job;
+pub mod meter;
+pub mod power;
+pub mod ssd;
+pub mod thermal;

@@ -1,0 +1,405 @@
+//! One drive: power states, settling, credit, sleep and reset.
+//!
+//! ```text
+//!             reset()                     until
+//!   Ready ───────────────▶ Resetting ─────────────▶ Ready, in the fallback state
+//!     │ ▲                                  exit latency
+//!     │ └──────────────── Waking ◀──────────────── demand meets a non-operational state
+//!     ▼ remove()
+//!   Absent
+//! ```
+//!
+//! **Limit.** In each power state the drive keeps its own watts, on average, at a regulation point of its own for
+//! each kind of work, and gives what that buys. After a change the regulation point moves from old to new in
+//! [`SETTLING_STEPS`] equal steps over the settling time.
+//!
+//! **Credit.** The average is kept by a bucket that fills while the drive takes less than its limit and lets it
+//! run free until it is empty. It is empty after a change, and so small ([`CREDIT_S`]) that no second exceeds the
+//! limit by more than 1 %. An emptied bucket must be full again before the drive runs free once more.
+//!
+//! **Spread.** A drive differs from its model by two factors: one on everything that it takes (its regulator's
+//! sensor included, so its limits too), one on what it gives for that.
+
+use std::rc::Rc;
+
+use wattline_core::profile::{PerWork, Work};
+
+use super::job::Demand;
+use super::power::WorkModel;
+use super::thermal::{Heat, ThermalModel};
+use crate::time::{Micros, micros, seconds};
+
+/// Steps in which the regulation point moves after a change of state.
+pub const SETTLING_STEPS: u32 = 4;
+
+/// Size of the credit bucket: what the limit allows in this many seconds (guess).
+pub const CREDIT_S: f64 = 0.01;
+
+/// A kind of drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SsdModel {
+    /// Watts with nothing to do, in an operational state.
+    pub idle_w: f64,
+    /// What each kind of work costs.
+    pub work: PerWork<WorkModel>,
+    /// The power states; the position is the state's number.
+    pub states: Vec<StateModel>,
+    /// Time of an admin command without the state's entry latency, in seconds.
+    pub admin_s: f64,
+    /// Time from a change of state until the drive's power has moved to the new limit, in seconds.
+    pub settling_s: f64,
+    /// Time of a controller reset, in seconds.
+    pub reset_s: f64,
+    /// Heat.
+    pub thermal: ThermalModel,
+}
+
+/// One power state of a kind of drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateModel {
+    /// `None`: the state is operational. Else what the drive takes in it, in watts.
+    pub asleep_w: Option<f64>,
+    /// Regulation point of the drive's own watts for each kind of work.
+    pub limit_w: PerWork<f64>,
+    /// Time to enter the state, in seconds.
+    pub entry_s: f64,
+    /// Time to leave the state, in seconds.
+    pub exit_s: f64,
+}
+
+/// How one drive differs from its model: factors near 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// On its watts.
+    pub watts: f64,
+    /// On its throughput at given watts.
+    pub rate: f64,
+}
+
+impl Spread {
+    /// A drive that is exactly as its model says.
+    pub const NONE: Self = Self { watts: 1.0, rate: 1.0 };
+}
+
+/// What a drive is doing now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flow {
+    /// Kind of work; `None` while nothing moves.
+    pub work: Option<Work>,
+    /// Throughput in GB/s.
+    pub gb_s: f64,
+    /// The drive's own watts.
+    pub own_w: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Condition {
+    Ready,
+    Resetting { until: Micros },
+    Waking { until: Micros },
+    Absent,
+}
+
+/// The regulation point on its way from an old limit to the held state's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ramp {
+    from_w: PerWork<f64>,
+    steps_done: u32,
+    next: Micros,
+}
+
+/// One drive.
+#[derive(Clone, Debug)]
+pub struct Ssd {
+    model: Rc<SsdModel>,
+    spread: Spread,
+    fallback: usize,
+    condition: Condition,
+    held: usize,
+    last_operational: usize,
+    ramp: Option<Ramp>,
+    demand: Option<Demand>,
+    flow: Flow,
+    credit_j: f64,
+    free_running: bool,
+    credit_due: Option<Micros>,
+    heat: Heat,
+    own_j: f64,
+    heated_j: f64,
+    moved_gb: f64,
+}
+
+impl Ssd {
+    /// A drive in state `initial` that falls back to `fallback` at a reset, long idle in air of `air_c`.
+    /// Both states must be in the model.
+    #[must_use]
+    pub fn new(model: Rc<SsdModel>, spread: Spread, initial: usize, fallback: usize, air_c: f64) -> Self {
+        let own_w = model.idle_w * spread.watts;
+        let heat = Heat::settled(&model.thermal, own_w, air_c);
+        let last_operational = if model.states[initial].asleep_w.is_none() { initial } else { fallback };
+        Self {
+            model,
+            spread,
+            fallback,
+            condition: Condition::Ready,
+            held: initial,
+            last_operational,
+            ramp: None,
+            demand: None,
+            flow: Flow { work: None, gb_s: 0.0, own_w },
+            credit_j: 0.0,
+            free_running: false,
+            credit_due: None,
+            heat,
+            own_j: 0.0,
+            heated_j: 0.0,
+            moved_gb: 0.0,
+        }
+    }
+
+    /// Its kind.
+    #[must_use]
+    pub fn model(&self) -> &SsdModel {
+        &self.model
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn flow(&self) -> Flow {
+        self.flow
+    }
+
+    /// The power state that it truly holds; `None` while it is absent or resetting.
+    #[must_use]
+    pub fn held(&self) -> Option<usize> {
+        matches!(self.condition, Condition::Ready | Condition::Waking { .. }).then_some(self.held)
+    }
+
+    /// Whether its regulation point has arrived at the held state's.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.ramp.is_none()
+    }
+
+    /// Whether it is in the middle of a reset.
+    #[must_use]
+    pub fn is_resetting(&self) -> bool {
+        matches!(self.condition, Condition::Resetting { .. })
+    }
+
+    /// What the host asks of it.
+    #[must_use]
+    pub fn demand(&self) -> Option<Demand> {
+        self.demand
+    }
+
+    /// Its temperatures.
+    #[must_use]
+    pub fn heat(&self) -> Heat {
+        self.heat
+    }
+
+    /// Everything that it has taken so far, in joules.
+    #[must_use]
+    pub fn energy_j(&self) -> f64 {
+        self.own_j
+    }
+
+    /// Everything that it has moved so far, in GB.
+    #[must_use]
+    pub fn moved_gb(&self) -> f64 {
+        self.moved_gb
+    }
+
+    /// Whether it is still in its bay.
+    #[must_use]
+    pub fn is_present(&self) -> bool {
+        self.condition != Condition::Absent
+    }
+
+    /// Changes what the host asks of it.
+    pub fn set_demand(&mut self, now: Micros, demand: Option<Demand>) {
+        self.demand = demand;
+        self.wake_if_needed(now);
+    }
+
+    /// Enters a power state of the model: what Set Features (02h) has at its completion.
+    pub fn enter(&mut self, now: Micros, state: usize) {
+        let from_w = self.limits_w();
+        self.held = state;
+        self.empty_credit();
+        if self.model.states[state].asleep_w.is_none() {
+            self.last_operational = state;
+            let step = self.settling_step();
+            self.ramp = (step > 0).then_some(Ramp { from_w, steps_done: 0, next: now + step });
+        }
+        self.wake_if_needed(now);
+    }
+
+    /// Starts a controller reset: no work until it is over, then the fallback state.
+    pub fn reset(&mut self, now: Micros) {
+        if self.is_present() {
+            self.condition = Condition::Resetting { until: now + micros(self.model.reset_s) };
+        }
+    }
+
+    /// Takes it out of its bay.
+    pub fn remove(&mut self) {
+        self.condition = Condition::Absent;
+    }
+
+    /// The rate that it would give now if nothing outside the drive limited it, in GB/s.
+    #[must_use]
+    pub fn offer_gb_s(&self) -> Option<(Work, f64)> {
+        let demand = self.demand.filter(|_| self.condition == Condition::Ready)?;
+        if self.asleep_w().is_some() {
+            return None;
+        }
+        let work = &self.model.work[demand.work];
+        let regulated = work.gb_s_at(self.model.idle_w, self.limit_w(demand.work));
+        let can = if self.free_running { work.max_gb_s } else { regulated.min(work.max_gb_s) };
+        Some((demand.work, (can * self.spread.rate).min(demand.limit_gb_s(work))))
+    }
+
+    /// Sets what it really gives, and plans when its credit will be empty or full.
+    pub fn run(&mut self, now: Micros, flow: Option<(Work, f64)>) {
+        let idle_w = self.model.idle_w;
+        let (work, gb_s, own_w) = match (self.condition, flow) {
+            (Condition::Absent, _) => (None, 0.0, 0.0),
+            (_, Some((kind, gb_s))) => (Some(kind), gb_s, self.model.work[kind].own_w(idle_w, gb_s / self.spread.rate)),
+            (_, None) => (None, 0.0, self.asleep_w().unwrap_or(idle_w)),
+        };
+        self.flow = Flow { work, gb_s, own_w: own_w * self.spread.watts };
+        self.plan_credit(now, own_w);
+    }
+
+    /// When something in the drive changes by itself.
+    #[must_use]
+    pub fn next_change(&self) -> Option<Micros> {
+        let condition = match self.condition {
+            Condition::Resetting { until } | Condition::Waking { until } => Some(until),
+            Condition::Ready | Condition::Absent => None,
+        };
+        [condition, self.ramp.map(|ramp| ramp.next), self.credit_due].into_iter().flatten().min()
+    }
+
+    /// Lets `span` pass with nothing changing.
+    pub fn advance(&mut self, span: Micros) {
+        let span_s = seconds(span);
+        self.own_j += self.flow.own_w * span_s;
+        self.moved_gb += self.flow.gb_s * span_s;
+        let spare_w = self.flow_limit_w() - self.flow.own_w / self.spread.watts;
+        self.credit_j = (self.credit_j + spare_w * span_s).clamp(0.0, self.bucket_j());
+    }
+
+    /// Does what is due at `now`. True if something changed.
+    pub fn apply_due(&mut self, now: Micros) -> bool {
+        let mut changed = false;
+        match self.condition {
+            Condition::Resetting { until } if until <= now => {
+                self.condition = Condition::Ready;
+                self.held = self.fallback;
+                self.last_operational = self.fallback;
+                self.ramp = None;
+                self.empty_credit();
+                changed = true;
+            }
+            Condition::Waking { until } if until <= now => {
+                self.condition = Condition::Ready;
+                self.held = self.last_operational;
+                self.empty_credit();
+                changed = true;
+            }
+            _ => {}
+        }
+        if let Some(ramp) = self.ramp.filter(|ramp| ramp.next <= now) {
+            let steps_done = ramp.steps_done + 1;
+            let next = now + self.settling_step();
+            self.ramp = (steps_done < SETTLING_STEPS).then_some(Ramp { steps_done, next, ..ramp });
+            self.empty_credit();
+            changed = true;
+        }
+        if self.credit_due.is_some_and(|due| due <= now) {
+            self.free_running = !self.free_running;
+            self.credit_j = if self.free_running { self.bucket_j() } else { 0.0 };
+            self.credit_due = None;
+            changed = true;
+        }
+        changed
+    }
+
+    /// Brings the temperatures up to date: `span` has passed since the last time.
+    pub fn warm(&mut self, span: Micros, air_c: f64) {
+        let span_s = seconds(span);
+        let mean_w = (self.own_j - self.heated_j) / span_s;
+        self.heated_j = self.own_j;
+        self.heat.step(&self.model.thermal, mean_w, air_c, span_s);
+    }
+
+    fn asleep_w(&self) -> Option<f64> {
+        self.model.states[self.held].asleep_w.filter(|_| self.held().is_some())
+    }
+
+    /// Work in a non-operational state wakes the drive by itself.
+    fn wake_if_needed(&mut self, now: Micros) {
+        let asleep = self.condition == Condition::Ready && self.asleep_w().is_some();
+        if asleep && self.demand.is_some() {
+            let exit_s = self.model.states[self.held].exit_s;
+            self.condition = Condition::Waking { until: now + micros(exit_s) };
+        }
+    }
+
+    fn settling_step(&self) -> Micros {
+        micros(self.model.settling_s) / Micros::from(SETTLING_STEPS)
+    }
+
+    /// The regulation point now, for this kind of work.
+    fn limit_w(&self, work: Work) -> f64 {
+        let target = self.model.states[self.last_operational].limit_w[work];
+        let Some(ramp) = self.ramp else { return target };
+        let share = f64::from(ramp.steps_done) / f64::from(SETTLING_STEPS);
+        ramp.from_w[work] + (target - ramp.from_w[work]) * share
+    }
+
+    fn limits_w(&self) -> PerWork<f64> {
+        let mut limits = PerWork::default();
+        for work in Work::ALL {
+            limits[work] = self.limit_w(work);
+        }
+        limits
+    }
+
+    /// The regulation point that counts now; of several that could, the lowest.
+    fn flow_limit_w(&self) -> f64 {
+        match self.flow.work {
+            Some(work) => self.limit_w(work),
+            None => Work::ALL.into_iter().map(|work| self.limit_w(work)).fold(f64::INFINITY, f64::min),
+        }
+    }
+
+    fn bucket_j(&self) -> f64 {
+        CREDIT_S * self.flow_limit_w()
+    }
+
+    fn empty_credit(&mut self) {
+        self.credit_j = 0.0;
+        self.free_running = false;
+    }
+
+    fn plan_credit(&mut self, now: Micros, own_w: f64) {
+        /// Watts below which the drive counts as exactly on its limit.
+        const ON_LIMIT_W: f64 = 1e-6;
+        let spare_w = self.flow_limit_w() - own_w;
+        let wait_s = if self.free_running && spare_w < -ON_LIMIT_W {
+            Some(self.credit_j / -spare_w)
+        } else if !self.free_running && spare_w > ON_LIMIT_W && self.is_present() {
+            Some((self.bucket_j() - self.credit_j) / spare_w)
+        } else {
+            None
+        };
+        self.credit_due = wait_s.map(|wait_s| now + micros(wait_s).max(1));
+    }
+}
+
+#[cfg(test)]
+mod tests;

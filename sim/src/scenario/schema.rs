@@ -1,0 +1,339 @@
+//! Every key of a scenario, its unit and its default.
+//!
+//! ```toml
+//! name = "half-and-half"
+//! description = "Eight drives write, the others read, under 900 W."
+//! duration_s = 120
+//!
+//! [[job]]
+//! drives = "0-7"
+//! work = "sequential-write"
+//!
+//! [[job]]
+//! drives = "8-23"
+//! work = "sequential-read"
+//!
+//! [governor]
+//! cap_w = 900
+//! margin_w = 21
+//! ```
+//!
+//! Everything that is left out is the reference server's.
+
+use serde::Deserialize;
+use wattline_core::profile::Work;
+
+use super::value::{Cap, Drives, Seconds, Share, Watts};
+use crate::model::chassis::Cooling;
+
+/// A scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// A short name.
+    pub name: String,
+    /// What it shows, for people.
+    #[serde(default)]
+    pub description: String,
+    /// Length of the run (of each row's run, where there are rows).
+    pub duration_s: Seconds,
+    /// `[chassis]`: the server.
+    #[serde(default)]
+    pub chassis: ChassisSection,
+    /// `[drives]`: what is in its bays.
+    #[serde(default)]
+    pub drives: DrivesSection,
+    /// `[[job]]`: who does what, and when. Of two jobs on one drive the one that started last counts.
+    #[serde(default)]
+    pub job: Vec<JobSection>,
+    /// `[[row]]`: rows of the reference experiment to repeat, each in an ungoverned run of its own.
+    #[serde(default)]
+    pub row: Vec<RowSection>,
+    /// `[governor]`: without it nobody governs.
+    pub governor: Option<GovernorSection>,
+    /// `[[cap]]`: caps that change.
+    #[serde(default)]
+    pub cap: Vec<CapSection>,
+    /// `[faults]`: what becomes of commands.
+    #[serde(default)]
+    pub faults: FaultsSection,
+    /// `[[reset]]`: drives that reset by themselves.
+    #[serde(default)]
+    pub reset: Vec<MomentSection>,
+    /// `[[removal]]`: drives that are pulled.
+    #[serde(default)]
+    pub removal: Vec<MomentSection>,
+    /// `[expect]`: what must hold beyond the rules that always hold.
+    #[serde(default)]
+    pub expect: ExpectSection,
+}
+
+/// `[chassis]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChassisSection {
+    /// Watts without drives, cooled by liquid (462).
+    pub base_w: Option<Watts>,
+    /// `"liquid"` (default) or `"air"`, which takes 200 W more.
+    pub cooling: Option<Cooling>,
+    /// Air at the drives in °C (25).
+    pub inlet_c: Option<f64>,
+    /// The switch's ceiling for reading in GB/s (109).
+    pub read_ceiling_gb_s: Option<f64>,
+    /// The switch's ceiling for writing in GB/s (109).
+    pub write_ceiling_gb_s: Option<f64>,
+    /// Step of the meter's readings (33).
+    pub meter_quantum_w: Option<Watts>,
+    /// Standard deviation of the meter's noise (1).
+    pub meter_noise_w: Option<Watts>,
+}
+
+/// `[drives]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DrivesSection {
+    /// How many (24).
+    pub count: usize,
+    /// How far a drive may be from its profile, in percent of its watts and of its GB/s, evenly spread (2).
+    pub spread_percent: f64,
+    /// Power state at the start (0).
+    pub initial_ps: usize,
+    /// Power state after a reset (0).
+    pub fallback_ps: usize,
+}
+
+impl Default for DrivesSection {
+    fn default() -> Self {
+        Self { count: 24, spread_percent: 2.0, initial_ps: 0, fallback_ps: 0 }
+    }
+}
+
+/// `[[job]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSection {
+    /// Which drives (`"all"`).
+    #[serde(default)]
+    pub drives: Drives,
+    /// Kind of work.
+    pub work: Work,
+    /// KiB in one command (128).
+    #[serde(default = "default_block_kib")]
+    pub block_kib: u32,
+    /// Commands in flight (64).
+    #[serde(default = "default_queue_depth")]
+    pub queue_depth: u32,
+    /// Start (0).
+    #[serde(default)]
+    pub start_s: Seconds,
+    /// End (the end of the run).
+    pub stop_s: Option<Seconds>,
+    /// What the host asks of each drive at most, in GB/s (no limit).
+    pub rate_limit_gb_s: Option<f64>,
+}
+
+const fn default_block_kib() -> u32 {
+    128
+}
+
+const fn default_queue_depth() -> u32 {
+    64
+}
+
+/// `[[row]]`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowSection {
+    /// What the drives do.
+    pub work: RowWork,
+    /// Their power state; not in idle rows.
+    pub ps: Option<usize>,
+}
+
+/// What the drives do in a row of the reference experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowWork {
+    /// There are none.
+    IdleNoDrives,
+    /// Nothing.
+    Idle,
+    /// Reading in order of address.
+    SequentialRead,
+    /// Writing in order of address.
+    SequentialWrite,
+}
+
+/// `[governor]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GovernorSection {
+    /// The cap; `--cap` overrides it.
+    pub cap_w: Cap,
+    /// What stays free below the cap, for the meter's step and the drives' spread.
+    pub margin_w: Watts,
+    /// Watts of the chassis for each drive above its nameplate (1.125: the reference's 26.125 W of a 25 W drive).
+    #[serde(default = "default_overhead")]
+    pub overhead_w: Watts,
+    /// The most that a slot may take at the wall (30, a guess: states that may take more are not used).
+    #[serde(default = "default_slot_limit")]
+    pub slot_limit_w: Watts,
+    /// Measured figures below the nameplate count (false).
+    #[serde(default)]
+    pub trust_measured: bool,
+    /// The governor sees the meter (true).
+    #[serde(default = "default_true")]
+    pub meter: bool,
+    /// Kinds of work that every drive is declared to do (all of them).
+    pub declared: Option<Vec<Work>>,
+    /// Where the drives' heat is managed: their warning temperature in °C (none: it is not managed).
+    pub warning_c: Option<f64>,
+    /// What the profile says of the drives' settling after a change of state (nothing: the core waits for the cap's window).
+    /// The simulated drives take 0.3 s, a guess.
+    pub settling_s: Option<Seconds>,
+    /// How long a plan stands and a lowered drive stays low (the core's default).
+    pub dwell_s: Option<Seconds>,
+    /// How often two equal drives trade places (the core's default).
+    pub rotation_s: Option<Seconds>,
+    /// How often the host looks at what the drives do (0.1).
+    #[serde(default = "default_poll")]
+    pub poll_s: Seconds,
+}
+
+const fn default_overhead() -> Watts {
+    Watts(wattline_core::units::Milliwatts::new(1_125))
+}
+
+const fn default_slot_limit() -> Watts {
+    Watts(wattline_core::units::Milliwatts::from_watts(30))
+}
+
+const fn default_true() -> bool {
+    true
+}
+
+const fn default_poll() -> Seconds {
+    Seconds(0.1)
+}
+
+/// `[[cap]]`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CapSection {
+    /// When.
+    pub at_s: Seconds,
+    /// The new cap.
+    pub cap_w: Cap,
+}
+
+/// `[faults]`: each command meets at most one of these.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FaultsSection {
+    /// Share of commands that take effect but whose completion never comes.
+    pub lost: Share,
+    /// Share of commands whose completion comes late.
+    pub late: Share,
+    /// How late (1).
+    pub late_by_s: Seconds,
+    /// Share of commands that the drive rejects.
+    pub failed: Share,
+    /// With which status: the 15 bits of the completion (0x4002: Invalid Field in Command, do not retry).
+    pub failed_status: u16,
+    /// When the host gives a command up and resets the controller (60, as Linux does with admin commands).
+    pub host_timeout_s: Seconds,
+}
+
+impl Default for FaultsSection {
+    fn default() -> Self {
+        Self {
+            lost: Share(0.0),
+            late: Share(0.0),
+            late_by_s: Seconds(1.0),
+            failed: Share(0.0),
+            failed_status: 0x4002,
+            host_timeout_s: Seconds(60.0),
+        }
+    }
+}
+
+/// `[[reset]]` and `[[removal]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MomentSection {
+    /// When.
+    pub at_s: Seconds,
+    /// Which drives.
+    pub drives: Drives,
+}
+
+/// `[expect]`.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExpectSection {
+    /// Each shedding is over within this time.
+    pub shed_s: Option<Seconds>,
+    /// Throughput of the last four fifths over the exact optimum's at cap − margin.
+    pub optimum_share: Option<Share>,
+    /// Each drive's throughput is this near to the others' mean.
+    pub fair_within: Option<Share>,
+    /// The margin is not wider than this.
+    pub margin_at_most_w: Option<Watts>,
+}
+
+impl Scenario {
+    /// Whether the keys fit together; else what does not.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let states = crate::calibration::Article::embedded().drive.max_power_w.len();
+        let count = self.drives.count;
+        if self.duration_s.0 < 2.0 {
+            return Err(format!("duration_s = {}: at least 2 s, since the cap's window is 1 s", self.duration_s.0));
+        }
+        if count > crate::MAX_DRIVES {
+            return Err(format!("drives.count = {count}: at most {}", crate::MAX_DRIVES));
+        }
+        if !(0.0..=50.0).contains(&self.drives.spread_percent) {
+            return Err(format!("drives.spread_percent = {}: between 0 and 50", self.drives.spread_percent));
+        }
+        let rows = self.row.iter().filter_map(|row| row.ps.map(|ps| ("row.ps", ps)));
+        let ends = [("drives.initial_ps", self.drives.initial_ps), ("drives.fallback_ps", self.drives.fallback_ps)];
+        if let Some((key, ps)) = rows.chain(ends).find(|(_, ps)| *ps >= states) {
+            return Err(format!("{key} = {ps}: the drive has the states 0 to {}", states - 1));
+        }
+        for row in &self.row {
+            let idle = matches!(row.work, RowWork::Idle | RowWork::IdleNoDrives);
+            if idle == row.ps.is_some() {
+                return Err("row: `ps` belongs to rows with work, and to all of them".into());
+            }
+        }
+        if !self.row.is_empty() && (self.governor.is_some() || !self.job.is_empty()) {
+            return Err("`row` goes with neither `job` nor `governor`: each row is a run of its own".into());
+        }
+        if self.governor.is_none() && !self.cap.is_empty() {
+            return Err("`cap` changes a cap, but there is no `governor`".into());
+        }
+        let named = self.job.iter().map(|job| &job.drives).chain(self.reset.iter().map(|at| &at.drives));
+        let named = named.chain(self.removal.iter().map(|at| &at.drives));
+        if let Some(highest) = named.filter_map(Drives::highest).max().filter(|highest| *highest >= count) {
+            return Err(format!("drive {highest} is named, but there are {count} (0 to {})", count.max(1) - 1));
+        }
+        if self.job.iter().any(|job| job.queue_depth == 0 || job.block_kib == 0 || job.block_kib > 1 << 20) {
+            return Err("job: `queue_depth` and `block_kib` are at least 1, a block at most 1 GiB".into());
+        }
+        if self.job.iter().any(|job| job.rate_limit_gb_s.is_some_and(|limit| limit.is_nan() || limit <= 0.0)) {
+            return Err("job: `rate_limit_gb_s` is above 0".into());
+        }
+        let faults = self.faults;
+        if faults.lost.0 + faults.late.0 + faults.failed.0 > 1.0 {
+            return Err("faults: `lost`, `late` and `failed` are shares of all commands, together at most 1".into());
+        }
+        let ceilings = [self.chassis.read_ceiling_gb_s, self.chassis.write_ceiling_gb_s];
+        if ceilings.into_iter().flatten().any(|ceiling| ceiling.is_nan() || ceiling <= 0.0) {
+            return Err("chassis: a ceiling is above 0 GB/s".into());
+        }
+        if self.chassis.inlet_c.is_some_and(|inlet_c| !(-60.0..=100.0).contains(&inlet_c)) {
+            return Err("chassis.inlet_c: between -60 and 100 °C".into());
+        }
+        Ok(())
+    }
+}
