@@ -21,8 +21,8 @@ pub(super) struct Entry {
     pub(super) seen_until: Instant,
     /// When it was sent to a lower state last.
     pub(super) lowered: Instant,
-    /// What the plan has given it so far, compared with its equals.
-    pub(super) service: u64,
+    /// Turns of rotation since the plan gave it this state.
+    pub(super) turns: u32,
     pub(super) outbox: Option<Outgoing>,
 }
 
@@ -47,7 +47,7 @@ impl Entry {
             seen: WorkSet::NONE,
             seen_until: now,
             lowered: now,
-            service: 0,
+            turns: 0,
             outbox: None,
         }
     }
@@ -60,6 +60,14 @@ impl Entry {
     /// How warm the drive is; cool where its heat is not managed.
     pub(super) fn level(&self) -> Level {
         self.thermal.as_ref().map_or(Level::Cool, Thermal::level)
+    }
+
+    /// Gives it a state.
+    pub(super) fn aim(&mut self, target: Option<PowerState>) {
+        if self.target != target {
+            self.target = target;
+            self.turns = 0;
+        }
     }
 
     /// Puts a command into the outbox; from now on it counts as sent.

@@ -186,16 +186,14 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             }),
             Event::Completed { slot, id, outcome } => {
                 let (patience, window) = (self.config.patience, self.config.window);
-                let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
                 self.with(slot, |entry, figures| {
                     let settled = now.after(figures.settling(entry, window));
                     let operational = figures.operational_states(entry);
                     entry.outbox.take_if(|outgoing| outgoing.id == id);
                     entry.drive.completed(id, outcome, now, settled, patience, operational);
+                    // A drive that has just become known keeps its state until a plan says otherwise.
+                    entry.target = entry.target.or(entry.drive.heading_for());
                 });
-                if !known {
-                    self.welcome(slot);
-                }
             }
             Event::Lost { slot, id } => {
                 let patience = self.config.patience;
@@ -237,17 +235,6 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 alarms.clear();
             }
             self.stale = true;
-        }
-    }
-
-    /// A drive that has just become known keeps its state until a plan says otherwise, and takes its place among its equals.
-    fn welcome(&mut self, slot: Slot) {
-        let Some(entry) = self.entry(slot) else { return };
-        let Some(state) = entry.drive.heading_for() else { return };
-        let least = plan::least_service(&self.entries, slot);
-        if let Some(entry) = self.entries.get_mut(usize::from(slot)).and_then(Option::as_mut) {
-            entry.target.get_or_insert(state);
-            entry.service = entry.service.max(least);
         }
     }
 

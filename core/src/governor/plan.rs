@@ -114,7 +114,7 @@ pub(super) fn replan<const DRIVES: usize>(
         if let Some(entry) = entries.get_mut(usize::from(slot)).and_then(Option::as_mut)
             && let Some(state) = choice.and_then(PowerState::new)
         {
-            entry.target = Some(state);
+            entry.aim(Some(state));
         }
     }
 }
@@ -124,63 +124,85 @@ fn standing_value<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option<E
     managed.filter_map(|entry| Some(u64::from(figures.value(entry, entry.target?)))).sum()
 }
 
-/// Managed slots: who has more now comes first, so that few drives change; then who has had less so far.
+/// Managed slots: who has more now comes first, so that few drives change.
 fn by_preference<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option<Entry>; DRIVES]) -> Vec<u8, DRIVES> {
     let slots = (0..=u8::MAX).zip(entries).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)));
     let managed = slots.filter(|(_, entry)| entry.drive.is_managed());
-    let mut keyed: Vec<(u32, u64, u8), DRIVES> = managed
+    let mut keyed: Vec<(u32, u8), DRIVES> = managed
         .map(|(slot, entry)| {
             let has = entry.drive.heading_for().map_or(0, |state| figures.figure(entry, state).get());
-            (u32::MAX - has, entry.service, slot)
+            (u32::MAX - has, slot)
         })
         .collect();
     keyed.sort_unstable();
-    keyed.into_iter().map(|(_, _, slot)| slot).collect()
+    keyed.into_iter().map(|(_, slot)| slot).collect()
 }
 
-/// Notes what every drive was given since the last turn, then lets one pair of equals trade places: the one that has had
-/// most while in a better state, and the one that has had least while in a worse one.
+/// One turn: among equals, one drive of each state that is in use goes to the next worse one, and one of the worst to the best.
+///
+/// ```text
+///   PS0  a b c d e f g ─┐ a: longest there
+///   PS1  h             ─┤ h        as if the drives stood in a ring, and the pattern of states moved on by one
+///   PS2  i j k l m …   ─┘ i
+/// ```
+///
+/// So every equal gets the same time in every state, and a turn costs one raise.
 pub(super) fn rotate<const DRIVES: usize>(figures: Figures<'_>, entries: &mut [Option<Entry>; DRIVES]) {
     for entry in entries.iter_mut().flatten() {
-        if let Some(target) = entry.target.filter(|_| entry.drive.is_managed()) {
-            entry.service = entry.service.saturating_add(u64::from(figures.value(entry, target)));
-        }
+        entry.turns = entry.turns.saturating_add(1);
     }
-    if let Some((one, other)) = pair(figures, entries)
-        && let Ok([Some(one), Some(other)]) = entries.get_disjoint_mut([one, other])
-    {
-        core::mem::swap(&mut one.target, &mut other.target);
+    for slot in 0..DRIVES {
+        let Some(entry) = entries.get(slot).and_then(Option::as_ref) else { continue };
+        let is_first = !entries.iter().take(slot).flatten().any(|earlier| alike(earlier, entry));
+        if is_first {
+            turn(figures, entries, slot);
+        }
     }
 }
 
-/// The pair of equals that is furthest from its fair share.
-fn pair<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option<Entry>; DRIVES]) -> Option<(usize, usize)> {
-    let at_rest = |entry: &&Entry| entry.target.is_some() && entry.drive.ready_in() == entry.target;
-    let mut furthest: Option<(u64, usize, usize)> = None;
-    for (rich, had_more) in entries.iter().enumerate() {
-        let Some(had_more) = had_more.as_ref().filter(at_rest) else { continue };
-        for (poor, had_less) in entries.iter().enumerate() {
-            let Some(had_less) = had_less.as_ref().filter(at_rest) else { continue };
-            let (Some(better), Some(worse)) = (had_more.target, had_less.target) else { continue };
-            let owed = had_more.service.saturating_sub(had_less.service);
-            let trade = owed > furthest.map_or(0, |(most, _, _)| most)
-                && figures.value(had_more, better) > figures.value(had_less, worse)
-                && alike(had_more, had_less)
-                && figures.is_available(had_less, better)
-                && figures.is_available(had_more, worse);
-            if trade {
-                furthest = Some((owed, rich, poor));
+/// A state that is in use among equals, and who leaves it next.
+struct Level {
+    state: PowerState,
+    value: u32,
+    /// Slot and turns of the drive that has been there longest.
+    longest: (usize, u32),
+}
+
+/// One turn among the equals of the drive in `first`.
+fn turn<const DRIVES: usize>(figures: Figures<'_>, entries: &mut [Option<Entry>; DRIVES], first: usize) {
+    let mut levels: Vec<Level, { PowerState::COUNT }> = Vec::new();
+    {
+        let Some(Some(leader)) = entries.get(first) else { return };
+        let at_rest = |entry: &Entry| entry.target.filter(|target| entry.drive.ready_in() == Some(*target));
+        let best = entries.iter().flatten().filter(|entry| alike(entry, leader)).filter_map(at_rest);
+        let best = best.max_by_key(|state| figures.value(leader, *state));
+        for (slot, entry) in entries.iter().enumerate() {
+            let Some(entry) = entry.as_ref().filter(|entry| alike(entry, leader)) else { continue };
+            let Some(state) = at_rest(entry).filter(|state| Some(*state) == best || is_free(figures, entry, best))
+            else {
+                continue;
+            };
+            match levels.iter_mut().find(|level| level.state == state) {
+                Some(level) if entry.turns > level.longest.1 => level.longest = (slot, entry.turns),
+                Some(_) => {}
+                None => {
+                    let level = Level { state, value: figures.value(entry, state), longest: (slot, entry.turns) };
+                    // There is one level for each state, and room for all.
+                    let _ = levels.push(level);
+                }
             }
         }
     }
-    furthest.map(|(_, rich, poor)| (rich, poor))
+    levels.sort_unstable_by_key(|level| u32::MAX - level.value);
+    for (number, level) in levels.iter().enumerate() {
+        let next = levels.get(number + 1).or(levels.first()).map(|next| next.state);
+        if let Some(entry) = entries.get_mut(level.longest.0).and_then(Option::as_mut) {
+            entry.aim(next);
+        }
+    }
 }
 
-/// What the one of a drive's equals has had that has had least; 0 where it has no equals. A drive that was away counts as served
-/// that much, so that it neither waits for turns that the others have had long ago nor keeps the better state until it has caught up.
-pub(super) fn least_service<const DRIVES: usize>(entries: &[Option<Entry>; DRIVES], slot: u8) -> u64 {
-    let Some(Some(drive)) = entries.get(usize::from(slot)) else { return 0 };
-    let others = (0..=u8::MAX).zip(entries).filter(|(other, _)| *other != slot).filter_map(|(_, entry)| entry.as_ref());
-    let equals = others.filter(|other| alike(other, drive) && other.drive.is_managed() && other.target.is_some());
-    equals.map(|equal| equal.service).min().unwrap_or(0)
+/// Whether nothing but the plan keeps the drive from the best state: its heat allows it.
+fn is_free(figures: Figures<'_>, entry: &Entry, best: Option<PowerState>) -> bool {
+    best.is_some_and(|best| figures.is_available(entry, best))
 }
