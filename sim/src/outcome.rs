@@ -216,7 +216,7 @@ fn judge(
 }
 
 fn governed(section: &GovernorSection, trace: &Trace) -> Governed {
-    let sheds = shed::judge(trace);
+    let sheds = shed::judge(trace, section.margin_w.watts());
     let energy = Energy::of(&trace.power_w);
     let shed_ms = sheds.first().and_then(|first| first.shed_ms);
     let drive_gb_s = trace.drive_gb_s();

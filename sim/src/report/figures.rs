@@ -58,10 +58,10 @@ fn held_before(readings: impl Iterator<Item = Step<f64>>) -> Vec<Step<f64>> {
     readings.map(|(at, value)| (at.saturating_sub(SECOND), value)).collect()
 }
 
-/// The three disturbances that took the power highest over the cap, in the order of time.
+/// The three disturbances that took the power highest above cap − margin, in the order of time.
 fn worst(sheds: &[Shed]) -> Vec<&Shed> {
-    let mut over: Vec<&Shed> = sheds.iter().filter(|shed| shed.over_w > 0.0).collect();
-    over.sort_by(|a, b| b.over_w.total_cmp(&a.over_w));
+    let mut over: Vec<&Shed> = sheds.iter().filter(|shed| shed.into_margin_w > 0.0).collect();
+    over.sort_by(|a, b| b.into_margin_w.total_cmp(&a.into_margin_w));
     over.truncate(3);
     over.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     over

@@ -127,6 +127,7 @@ fn disturbances(governed: &Governed) -> Markup {
                     tr {
                         th scope="col" { "what" } th scope="col" { "at s" } th scope="col" { "shed in ms" }
                         th scope="col" { "highest W over the cap" } th scope="col" { "ms over the cap" }
+                        th scope="col" { "highest W above cap − margin" } th scope="col" { "ms above cap − margin" }
                     }
                 }
                 tbody {
@@ -137,6 +138,8 @@ fn disturbances(governed: &Governed) -> Markup {
                             td { (number(shed.shed_ms, 0, "")) }
                             td { (format!("{:.1}", shed.over_w)) }
                             td { (format!("{:.0}", shed.over_ms)) }
+                            td { (format!("{:.1}", shed.into_margin_w)) }
+                            td { (format!("{:.0}", shed.into_margin_ms)) }
                         }
                     }
                 }
