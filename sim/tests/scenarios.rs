@@ -99,10 +99,23 @@ fn every_fault_comes_to_pass() {
     let count = |trace: &Trace, is: fn(&Wire) -> bool| trace.wire.iter().filter(|record| is(&record.what)).count();
     let dropped = trace(&load("r760-cap-drop"), 1);
     assert!(count(&dropped, |what| matches!(what, Wire::GivenUp { .. })) > 0);
+    let late = answered_after(&dropped, 1_000_000);
+    assert!(late, "some answer took more than a second");
     let reset = trace(&load("r760-reset"), 1);
     assert!(count(&reset, |what| matches!(what, Wire::Refused { .. })) > 0);
     assert_eq!(count(&reset, |what| matches!(what, Wire::Reset)), 4);
     assert_eq!(count(&reset, |what| matches!(what, Wire::Removed)), 1);
+}
+
+/// Whether some command was answered, and took longer than `span`.
+fn answered_after(trace: &Trace, span: u64) -> bool {
+    trace.wire.iter().any(|sent| match sent.what {
+        Wire::Sent { id, .. } => trace.wire.iter().any(|answer| match answer.what {
+            Wire::Answered { id: to, .. } | Wire::Read { id: to, .. } => id == to && answer.at > sent.at + span,
+            _ => false,
+        }),
+        _ => false,
+    })
 }
 
 #[test]

@@ -130,3 +130,19 @@ fn ranges_name_drives() {
     let named: Vec<usize> = (0..24).filter(|slot| scenario.job[0].drives.contains(*slot)).collect();
     assert_eq!(named, [0, 1, 2, 7]);
 }
+
+#[test]
+fn every_key_is_in_the_users_documentation_and_the_other_way_round() {
+    let (source, document) = (include_str!("schema.rs"), include_str!("../../SCENARIOS.md"));
+    let fields = source.lines().filter_map(|line| line.strip_prefix("    pub ")?.split_once(':').map(|(key, _)| key));
+    let keys: Vec<&str> = fields.collect();
+    assert!(keys.len() > 40);
+    for key in &keys {
+        let named = [format!("`{key}`"), format!("[{key}]")];
+        assert!(named.iter().any(|named| document.contains(named)), "{key} is not in SCENARIOS.md");
+    }
+    let first_cells = document.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('|'));
+    for key in first_cells.flat_map(|(cell, _)| cell.split('`').step_by(2)).filter(|key| !key.trim().is_empty()) {
+        assert!(key == ", " || keys.contains(&key), "{key} is in SCENARIOS.md and in no scenario");
+    }
+}
