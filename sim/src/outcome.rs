@@ -216,7 +216,7 @@ fn judge(
 }
 
 fn governed(section: &GovernorSection, trace: &Trace) -> Governed {
-    let sheds = shed::judge(trace);
+    let sheds = shed::judge(trace, section.margin_w.watts());
     let energy = Energy::of(&trace.power_w);
     let shed_ms = sheds.first().and_then(|first| first.shed_ms);
     let drive_gb_s = trace.drive_gb_s();
@@ -246,12 +246,13 @@ fn base_w(scenario: &Scenario, calibration: &Calibration) -> f64 {
     liquid_w + if scenario.chassis.cooling == Some(Cooling::Air) { AIR_W } else { 0.0 }
 }
 
-/// Drives that do the same during the whole run, or `None` where some drive does not.
+/// Drives that do the same during the whole run, or `None` where some drive does not, or the cap is not the same.
 fn groups(scenario: &Scenario, declared: WorkSet) -> Option<Vec<Group>> {
     let whole_run = |job: &&crate::scenario::schema::JobSection| {
         job.start_s.0 <= 0.0 && job.stop_s.is_none_or(|stop| stop.0 >= scenario.duration_s.0)
     };
-    if !scenario.job.iter().all(|job| whole_run(&job) && job.rate_limit_gb_s.is_none()) {
+    let steady = scenario.cap.is_empty() && scenario.removal.is_empty();
+    if !steady || !scenario.job.iter().all(|job| whole_run(&job) && job.rate_limit_gb_s.is_none()) {
         return None;
     }
     let mut groups: Vec<Group> = Vec::new();

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::window::Energy;
 use crate::time::{Micros, SECOND, seconds};
-use crate::trace::{Step, Trace};
+use crate::trace::{Step, Trace, Wire};
 
 /// One disturbance and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,14 +24,22 @@ pub struct Shed {
     pub over_w: f64,
     /// For how long they were, in milliseconds.
     pub over_ms: f64,
+    /// The most by which the true watts were above cap − margin in the first three seconds.
+    pub into_margin_w: f64,
+    /// For how long they were, in milliseconds.
+    pub into_margin_ms: f64,
+    /// How long commands that were in flight at that moment stayed unanswered, at most, in milliseconds: until then their
+    /// drives could be told nothing.
+    pub busy_ms: f64,
     /// The highest mean over a second between shedding and the next disturbance, less the cap, in watts; `None` where
     /// there was no such second.
     pub highest_mean_above_cap_w: Option<f64>,
 }
 
-/// Judges every disturbance of a run.
+/// Judges every disturbance of a run that kept `margin_w` free.
 #[must_use]
-pub fn judge(trace: &Trace) -> Vec<Shed> {
+pub fn judge(trace: &Trace, margin_w: f64) -> Vec<Shed> {
+    const AFTERMATH: Micros = 3 * SECOND;
     let excess_w = excess_w(trace);
     let energy = Energy::of(&excess_w);
     let mut sheds = Vec::new();
@@ -44,19 +52,42 @@ pub fn judge(trace: &Trace) -> Vec<Shed> {
         }
         let end = disturbances.peek().map_or(end, |(at, _)| *at);
         let quiet = quiet.filter(|quiet| *quiet < trace.duration);
-        let over = pieces(&excess_w, *from, quiet.unwrap_or(end)).filter(|piece| piece.excess_w > 0.0);
-        let (over_w, over_us) =
-            over.fold((0.0f64, 0), |(most, time), piece| (most.max(piece.excess_w), time + piece.end - piece.start));
+        let (over_w, over_us) = above(&excess_w, *from, quiet.unwrap_or(end), 0.0);
+        let (into_margin_w, into_margin_us) = above(&excess_w, *from, end.min(from + AFTERMATH), -margin_w);
         sheds.push(Shed {
             cause: in_words(&causes),
             at_s: seconds(*from),
             shed_ms: quiet.map(|quiet| milliseconds(quiet - from)),
             over_w,
             over_ms: milliseconds(over_us),
+            into_margin_w,
+            into_margin_ms: milliseconds(into_margin_us),
+            busy_ms: milliseconds(busy_until(trace, *from) - from),
             highest_mean_above_cap_w: quiet.and_then(|quiet| energy.highest_mean_w(quiet, end)),
         });
     }
     sheds
+}
+
+/// By how much at most and for how long the excess was above `threshold_w` within a span.
+fn above(excess_w: &[Step<f64>], from: Micros, to: Micros, threshold_w: f64) -> (f64, Micros) {
+    let over = pieces(excess_w, from, to).filter(|piece| piece.excess_w > threshold_w);
+    over.fold((0.0f64, 0), |(most, time), piece| {
+        (most.max(piece.excess_w - threshold_w), time + piece.end - piece.start)
+    })
+}
+
+/// When the last command that was in flight at `at` was answered or given up; `at` where there was none.
+fn busy_until(trace: &Trace, at: Micros) -> Micros {
+    let mut last = at;
+    for slot in 0..trace.states.len() {
+        let commands = trace.wire.iter().filter(|record| record.slot == slot && !matches!(record.what, Wire::Seen(_)));
+        let (before, after): (Vec<_>, Vec<_>) = commands.partition(|record| record.at < at);
+        if before.last().is_some_and(|record| matches!(record.what, Wire::Sent { .. })) {
+            last = last.max(after.first().map_or(trace.duration, |record| record.at));
+        }
+    }
+    last
 }
 
 fn in_words(causes: &[&str]) -> String {
@@ -122,6 +153,7 @@ fn milliseconds(span: Micros) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::WireRecord;
 
     fn trace(power_w: Vec<Step<f64>>) -> Trace {
         Trace {
@@ -135,17 +167,34 @@ mod tests {
 
     #[test]
     fn each_disturbance_has_its_own_shedding() {
-        let sheds = judge(&trace(vec![(0, 1100.0), (500_000, 990.0), (11_200_000, 790.0)]));
+        let sheds = judge(&trace(vec![(0, 1100.0), (500_000, 990.0), (11_200_000, 790.0)]), 20.0);
         assert_eq!(sheds[0].shed_ms, Some(500.0));
         assert_eq!((sheds[0].over_w, sheds[0].over_ms), (100.0, 500.0));
+        assert_eq!((sheds[0].into_margin_w, sheds[0].into_margin_ms), (120.0, 3000.0));
         assert_eq!(sheds[1].shed_ms, Some(1200.0));
         assert_eq!((sheds[1].over_w, sheds[1].over_ms), (190.0, 1200.0));
         assert_eq!(sheds[1].highest_mean_above_cap_w.map(f64::round), Some(-10.0));
     }
 
     #[test]
+    fn a_command_in_flight_explains_the_time_until_its_answer() {
+        let mut busy = trace(vec![(0, 900.0), (14 * SECOND, 790.0)]);
+        busy.states = vec![Vec::new(); 2];
+        busy.wire = vec![
+            WireRecord { at: 9 * SECOND, slot: 1, what: Wire::Sent { id: 1, set: Some(0) } },
+            WireRecord { at: 9 * SECOND, slot: 0, what: Wire::Sent { id: 2, set: None } },
+            WireRecord { at: 9 * SECOND + 1, slot: 0, what: Wire::Read { id: 2, state: 0 } },
+            WireRecord { at: 13 * SECOND, slot: 1, what: Wire::GivenUp { id: 1 } },
+        ];
+        let sheds = judge(&busy, 0.0);
+        assert_eq!((sheds[1].shed_ms, sheds[1].busy_ms), (Some(4000.0), 3000.0));
+        assert_eq!(sheds[0].busy_ms, 0.0);
+    }
+
+    #[test]
     fn a_planted_relapse_is_seen_by_the_window_and_not_forgiven_as_shedding() {
-        let sheds = judge(&trace(vec![(0, 990.0), (5 * SECOND, 1200.0), (6 * SECOND, 990.0), (10 * SECOND, 700.0)]));
+        let sheds =
+            judge(&trace(vec![(0, 990.0), (5 * SECOND, 1200.0), (6 * SECOND, 990.0), (10 * SECOND, 700.0)]), 20.0);
         assert_eq!(sheds[0].shed_ms, Some(0.0));
         assert_eq!(sheds[0].highest_mean_above_cap_w.map(f64::round), Some(200.0));
     }
@@ -153,14 +202,14 @@ mod tests {
     #[test]
     fn flapping_is_never_quiet() {
         let flapping = (0..40).map(|n| (n * 500_000, if n % 2 == 0 { 1100.0 } else { 700.0 })).collect();
-        let sheds = judge(&trace(flapping));
+        let sheds = judge(&trace(flapping), 0.0);
         assert_eq!(sheds.len(), 1, "the cap drops before the start is shed");
         assert_eq!(sheds[0].shed_ms, Some(19_500.0), "only the last half second");
     }
 
     #[test]
     fn what_is_never_shed_is_said() {
-        let sheds = judge(&trace(vec![(0, 900.0)]));
+        let sheds = judge(&trace(vec![(0, 900.0)]), 20.0);
         assert_eq!((sheds[0].shed_ms, sheds[1].shed_ms), (Some(0.0), None));
         assert_eq!(sheds[1].over_ms, 10_000.0);
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 use wattline_core::profile::Work;
 use wattline_sim::calibration::Calibration;
-use wattline_sim::check::Check;
+use wattline_sim::check::{Check, shed::Shed};
 use wattline_sim::outcome::{Governed, Outcome};
 use wattline_sim::rows::Row;
 use wattline_sim::scenario::Scenario;
@@ -27,7 +27,7 @@ pub(crate) fn outcome(scenario: &Scenario, outcome: &Outcome) -> String {
         let _ = writeln!(text, "{}", rows(&outcome.rows));
     }
     if let Some(result) = &outcome.governed {
-        let _ = writeln!(text, "{}", governed(outcome, result));
+        let _ = writeln!(text, "{}\n{}", governed(outcome, result), disturbances(&result.sheds));
     }
     if let Some(result) = &outcome.ungoverned {
         let _ = writeln!(text, "  {:.1} W, {:.2} GB/s, ungoverned", result.mean_w, result.gb_s);
@@ -84,6 +84,24 @@ fn governed(outcome: &Outcome, governed: &Governed) -> Table {
         table.add_row([name.to_owned(), value]);
     }
     table.set_header::<[&str; 0]>([]);
+    table
+}
+
+fn disturbances(sheds: &[Shed]) -> Table {
+    let header =
+        ["disturbance", "at s", "shed ms", "W over cap", "ms over cap", "W above cap - margin", "ms above (first 3 s)"];
+    let mut table = table(&header, 1);
+    for shed in sheds {
+        table.add_row([
+            shed.cause.clone(),
+            format!("{:.1}", shed.at_s),
+            number(shed.shed_ms, 0),
+            format!("{:.1}", shed.over_w),
+            format!("{:.0}", shed.over_ms),
+            format!("{:.1}", shed.into_margin_w),
+            format!("{:.0}", shed.into_margin_ms),
+        ]);
+    }
     table
 }
 

@@ -1,4 +1,4 @@
-//! Every key of a scenario, its unit and its default.
+//! Every key of a scenario, its unit and its default. `SCENARIOS.md` is the same for users.
 //!
 //! ```toml
 //! name = "half-and-half"

@@ -1,1 +1,148 @@
+use super::*;
 
+const SMALLEST: &str = "name = \"x\"\nduration_s = 5\n";
+
+fn error(text: &str) -> String {
+    parse("x.toml", text).expect_err("not a scenario").to_string()
+}
+
+fn error_with(more: &str) -> String {
+    error(&format!("{SMALLEST}{more}"))
+}
+
+#[test]
+fn every_built_in_scenario_is_one_and_has_its_name() {
+    for (name, text) in builtin::ALL {
+        let scenario = parse(name, text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(scenario.name, name);
+        assert!(!scenario.description.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn the_example_in_the_documentation_is_a_scenario() {
+    let source = include_str!("schema.rs");
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let block = lines.skip_while(|line| !line.contains("```toml")).skip(1).take_while(|line| !line.contains("```"));
+    let example: Vec<&str> = block.map(|line| line.trim_start()).collect();
+    parse("example", &example.join("\n")).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn everything_left_out_is_the_reference_server() {
+    let scenario = parse("x", SMALLEST).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((scenario.drives.count, scenario.drives.initial_ps), (24, 0));
+    assert!(scenario.governor.is_none() && scenario.job.is_empty());
+}
+
+#[test]
+fn a_misspelt_key_is_named_with_its_line_and_what_was_meant() {
+    let text = error_with("[governor]\ncapp_w = 900\nmargin_w = 21\n");
+    assert!(text.starts_with("x.toml, line 4: unknown field `capp_w`"), "{text}");
+    assert!(text.ends_with("(did you mean `cap_w`?)"), "{text}");
+    let text = error_with("[[job]]\nwork = \"sequental-write\"\n");
+    assert!(text.starts_with("x.toml, line 4:") && text.contains("did you mean `sequential-write`?"), "{text}");
+}
+
+#[test]
+fn a_key_like_no_other_lists_what_there_is() {
+    let text = error_with("[expect]\nzzzzzz = 1\n");
+    assert!(text.contains("`shed_s`") && !text.contains("did you mean"), "{text}");
+}
+
+#[test]
+fn caps_that_are_none_are_refused_with_their_line() {
+    for (cap, why) in [
+        ("0", "a cap of 0 W"),
+        ("-5", "not a number of watts"),
+        ("\"abc\"", "not a number of watts"),
+        ("200000", "more than 100 kW"),
+        ("1e30", "too many watts"),
+        ("true", "expected watts"),
+        ("nan", "not a number of watts"),
+    ] {
+        let text = error_with(&format!("[governor]\nmargin_w = 21\ncap_w = {cap}\n"));
+        assert!(text.starts_with("x.toml, line 5:") && text.contains(why), "{cap}: {text}");
+    }
+}
+
+#[test]
+fn watts_are_numbers_or_text() {
+    for cap in ["1050.5", "\"1050.5\"", "\"1050.5W\""] {
+        let text = format!("{SMALLEST}[governor]\nmargin_w = 21\ncap_w = {cap}\n");
+        let scenario = parse("x", &text).unwrap_or_else(|error| panic!("{cap}: {error}"));
+        assert_eq!(scenario.governor.map(|governor| governor.cap_w.0.get()), Some(1_050_500), "{cap}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_said() {
+    for (more, why) in [
+        ("[drives]\ncount = 33\n", "at most 32"),
+        ("[drives]\ninitial_ps = 3\n", "states 0 to 2"),
+        ("[[row]]\nwork = \"idle\"\nps = 1\n", "`ps` belongs to rows with work"),
+        ("[[row]]\nwork = \"idle\"\n[governor]\ncap_w = 1\nmargin_w = 1\n", "neither `job` nor `governor`"),
+        ("[[cap]]\nat_s = 1\ncap_w = 900\n", "there is no `governor`"),
+        ("[[reset]]\nat_s = 1\ndrives = \"24\"\n", "drive 24 is named, but there are 24"),
+        ("[faults]\nlost = 0.6\nlate = 0.6\n", "together at most 1"),
+        ("[[job]]\nwork = \"random-read\"\nqueue_depth = 0\n", "at least 1"),
+    ] {
+        let text = error_with(more);
+        assert!(text.contains(why), "{more}: {text}");
+    }
+    assert!(error("name = \"x\"\nduration_s = 1\n").contains("at least 2 s"));
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    for more in [
+        "[faults]\nlost = 1.5\n",
+        "[[reset]]\nat_s = -1\ndrives = \"0\"\n",
+        "[[reset]]\nat_s = 1\ndrives = \"7-3\"\n",
+        "[chassis]\ninlet_c = 500\n",
+        "[chassis]\ncooling = \"water\"\n",
+        "[drives]\nspread_percent = 90\n",
+    ] {
+        error_with(more);
+    }
+}
+
+#[test]
+fn nothing_at_all_is_told_from_nonsense() {
+    assert!(error("").contains("0 bytes"));
+    assert!(error("\n \n").contains("3 bytes"));
+    assert!(error("name = ").starts_with("x.toml, line 1:"));
+    assert!(error("{\"json\": 1}").starts_with("x.toml, line 1:"));
+}
+
+#[test]
+fn an_unknown_name_lists_what_exists() {
+    let text = load("r760-artikle").expect_err("no such scenario").to_string();
+    assert!(text.contains("did you mean `r760-article`?") && text.contains("r760-cap-drop"), "{text}");
+    let text = load("/nowhere/x.toml").expect_err("no such file").to_string();
+    assert!(text.starts_with("cannot read scenario /nowhere/x.toml: "), "{text}");
+}
+
+#[test]
+fn ranges_name_drives() {
+    let text = format!("{SMALLEST}[[job]]\nwork = \"random-read\"\ndrives = \"0-2, 7\"\n");
+    let scenario = parse("x", &text).unwrap_or_else(|error| panic!("{error}"));
+    let named: Vec<usize> = (0..24).filter(|slot| scenario.job[0].drives.contains(*slot)).collect();
+    assert_eq!(named, [0, 1, 2, 7]);
+}
+
+#[test]
+fn every_key_is_in_the_users_documentation_and_the_other_way_round() {
+    let (source, document) = (include_str!("schema.rs"), include_str!("../../SCENARIOS.md"));
+    let fields = source.lines().filter_map(|line| line.strip_prefix("    pub ")?.split_once(':').map(|(key, _)| key));
+    let keys: Vec<&str> = fields.collect();
+    assert!(keys.len() > 40);
+    for key in &keys {
+        let named = [format!("`{key}`"), format!("[{key}]")];
+        assert!(named.iter().any(|named| document.contains(named)), "{key} is not in SCENARIOS.md");
+    }
+    let first_cells = document.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('|'));
+    for key in first_cells.flat_map(|(cell, _)| cell.split('`').step_by(2)).filter(|key| !key.trim().is_empty()) {
+        assert!(key == ", " || keys.contains(&key), "{key} is in SCENARIOS.md and in no scenario");
+    }
+}
