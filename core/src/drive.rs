@@ -178,6 +178,12 @@ impl Drive {
         }
     }
 
+    /// Whether a command is in flight, or due, that must be answered before another state can be asked for.
+    #[must_use]
+    pub const fn is_busy(&self) -> bool {
+        matches!(self.phase, Phase::Changing { .. } | Phase::Verifying { .. })
+    }
+
     /// When the drive's power has followed its state, where that is still to come.
     #[must_use]
     pub const fn settles_at(&self) -> Option<Instant> {

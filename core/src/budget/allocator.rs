@@ -6,7 +6,7 @@
 //! **Method.** Every drive starts at its cheapest point. Then the step with the most value per watt that still fits is
 //! taken, again and again, until none fits (`fill`). What is left over by then is less than one step, and so is
 //! the distance to the optimum. Then each step taken is tried the other way round (`improve`): take it back, and spend
-//! its watts on smaller steps; the best such exchange is kept, a few times over.
+//! its watts on smaller steps; the best such exchange is kept, at most once for each drive.
 //!
 //! **What it leaves out.** It is not exact: a mix that differs in two large steps at once can be missed. The tests
 //! compare it with every assignment on small instances.
@@ -71,9 +71,6 @@ pub struct Allocation<const DRIVES: usize> {
     pub value: u64,
 }
 
-/// How many exchanges are kept at most. A bound on work; more than two are hardly ever found.
-const EXCHANGES: usize = 4;
-
 /// Chooses a point for each of the first `DRIVES` drives. Where even the cheapest points exceed the allowance, those are
 /// the answer, and its power says by how much.
 #[must_use]
@@ -81,7 +78,7 @@ pub fn allocate<const DRIVES: usize>(offers: &(impl Offers + ?Sized), allowance:
     let allowance = u64::from(allowance.get());
     let mut allocation = cheapest(offers);
     fill(offers, &mut allocation, allowance, u32::MAX);
-    for _ in 0..EXCHANGES {
+    for _ in 0..DRIVES {
         let Some(better) = improve(offers, &allocation, allowance) else { break };
         allocation = better;
     }

@@ -21,8 +21,12 @@ pub(super) struct Entry {
     pub(super) seen_until: Instant,
     /// When it was sent to a lower state last.
     pub(super) lowered: Instant,
-    /// Turns of rotation since the plan gave it this state.
+    /// What it has had so far: the value of its states, summed over time.
+    pub(super) service: u64,
+    /// Turns of rotation since it was given this state.
     pub(super) turns: u32,
+    /// When the last command was sent to it.
+    pub(super) sent: Instant,
     pub(super) outbox: Option<Outgoing>,
 }
 
@@ -47,7 +51,9 @@ impl Entry {
             seen: WorkSet::NONE,
             seen_until: now,
             lowered: now,
+            service: 0,
             turns: 0,
+            sent: now,
             outbox: None,
         }
     }
@@ -63,19 +69,23 @@ impl Entry {
     }
 
     /// Gives it a state.
-    pub(super) fn aim(&mut self, target: Option<PowerState>) {
-        if self.target != target {
-            self.target = target;
+    pub(super) fn aim(&mut self, target: PowerState) {
+        if self.target != Some(target) {
+            self.target = Some(target);
             self.turns = 0;
         }
     }
 
     /// Puts a command into the outbox; from now on it counts as sent.
-    pub(super) fn send(&mut self, request: Request, reason: Reason, saving: Milliwatts, id: CommandId) {
+    pub(super) fn send(&mut self, now: Instant, (request, reason, saving): Due, id: CommandId) {
+        self.sent = now;
         self.drive.sent(request, id);
         self.outbox = Some(Outgoing { id, request, reason, saving });
     }
 }
+
+/// What a drive is to be asked, why, and the watts that it frees.
+pub(super) type Due = (Request, Reason, Milliwatts);
 
 /// Turns states into watts.
 #[derive(Clone, Copy)]
@@ -102,37 +112,44 @@ impl<'a> Figures<'a> {
         self.operational(entry).map(|(number, _)| number).collect()
     }
 
-    /// What the drive takes at most in a state.
-    fn of(entry: &Entry, rule: FigureRule, state: &StateProfile) -> Milliwatts {
-        state.figure(entry.work(), rule).unwrap_or(entry.config.slot_limit)
+    /// What a drive takes at most of which nothing is known: what its slot delivers, and the chassis's overhead.
+    fn unknown(self, entry: &Entry) -> Milliwatts {
+        entry.config.slot_limit.saturating_add(self.rule.overhead)
     }
 
-    /// What the drive takes at most in a state; its slot's limit where it has no such state.
+    fn of(self, entry: &Entry, state: &StateProfile) -> Milliwatts {
+        state.figure(entry.work(), self.rule).unwrap_or(self.unknown(entry))
+    }
+
+    /// What the drive takes at most in a state; what its slot delivers where it has no such state.
     pub(super) fn figure(self, entry: &Entry, state: PowerState) -> Milliwatts {
         let found = self.operational(entry).find(|(number, _)| *number == state);
-        found.map_or(entry.config.slot_limit, |(_, state)| Self::of(entry, self.rule, state))
+        found.map_or(self.unknown(entry), |(_, state)| self.of(entry, state))
     }
 
-    /// What the drive takes at most in any state of a set; its slot's limit where none of them is known to be operational.
+    /// What the drive takes at most in any state of a set; what its slot delivers where none of them is known to be
+    /// operational.
     pub(super) fn draw(self, entry: &Entry, may: StateSet) -> Milliwatts {
         let states = self.operational(entry).filter(|(number, _)| may.contains(*number));
-        states
-            .map(|(_, state)| Self::of(entry, self.rule, state))
-            .max()
-            .unwrap_or_else(|| if may == StateSet::NONE { Milliwatts::ZERO } else { entry.config.slot_limit })
+        states.map(|(_, state)| self.of(entry, state)).max().unwrap_or(self.unknown(entry))
+    }
+
+    /// What the drive takes at most now.
+    pub(super) fn draw_now(self, entry: &Entry) -> Milliwatts {
+        self.draw(entry, entry.drive.may_be_in())
     }
 
     /// The least and the most that the drive can be held at.
     pub(super) fn range(self, entry: &Entry) -> Option<(Milliwatts, Milliwatts)> {
-        let figures = || self.operational(entry).map(|(_, state)| Self::of(entry, self.rule, state));
+        let figures = || self.operational(entry).map(|(_, state)| self.of(entry, state));
         figures().min().zip(figures().max())
     }
 
     /// Whether the drive has the state, and its heat and its slot allow it. They always allow its lowest.
     pub(super) fn is_available(self, entry: &Entry, state: PowerState) -> bool {
         let Some((_, found)) = self.operational(entry).find(|(number, _)| *number == state) else { return false };
-        let figure = Self::of(entry, self.rule, found);
-        let within_slot = figure <= entry.config.slot_limit;
+        let figure = self.of(entry, found);
+        let within_slot = found.max_power.is_none_or(|most| most <= entry.config.slot_limit);
         if within_slot && entry.level() == Level::Cool {
             return true;
         }

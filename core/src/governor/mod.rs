@@ -22,13 +22,14 @@ mod entry;
 mod event;
 mod meter;
 mod plan;
+mod rotation;
 
 use heapless::Vec;
 
 use self::alarms::Alarms;
 use self::clock::Clock;
 pub use self::config::{Config, DriveConfig, MeterConfig, ProfileIndex};
-use self::entry::{Entry, Figures, Outgoing};
+use self::entry::{Due, Entry, Figures, Outgoing};
 pub use self::event::{Alarm, Cause, Command, CommandId, Event, Outcome, Reason, Request, Slot};
 use self::meter::Meter;
 use crate::budget::Ledger;
@@ -87,7 +88,10 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 
     /// Takes note of what happened at `now`, and decides.
     pub fn handle(&mut self, now: Instant, event: Event) {
+        let before = self.clock.ours();
         let (now, backwards) = self.clock.advance(now);
+        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
+        rotation::serve(figures, &mut self.entries, now.since(before).unwrap_or_default());
         self.alarms.clock_backwards.set(backwards.then_some(()));
         self.note(now, event);
         self.decide(now);
@@ -120,12 +124,14 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
         let now = self.clock.ours();
         let of_raises = waiting.map(|entry| entry.lowered.after(self.config.dwell)).filter(|due| *due > now);
+        let busy = entries().filter(|entry| entry.drive.is_busy());
+        let of_answers = busy.map(|entry| entry.sent.after(self.config.window)).filter(|late| *late > now);
         let of_plan = self.stale.then(|| self.planned.after(self.config.dwell));
         let of_rotation =
             (entries().filter(|entry| entry.drive.is_managed()).count() > 1).then_some(self.next_rotation);
         let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
         let of_system = [of_plan, of_rotation, of_meter].into_iter().flatten();
-        let ours = of_drives.chain(of_heat).chain(of_work).chain(of_raises).chain(of_system).min()?;
+        let ours = of_drives.chain(of_heat).chain(of_work).chain(of_raises).chain(of_answers).chain(of_system).min()?;
         Some(self.clock.theirs(ours))
     }
 
@@ -186,6 +192,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             }),
             Event::Completed { slot, id, outcome } => {
                 let (patience, window) = (self.config.patience, self.config.window);
+                let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
                 self.with(slot, |entry, figures| {
                     let settled = now.after(figures.settling(entry, window));
                     let operational = figures.operational_states(entry);
@@ -194,6 +201,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                     // A drive that has just become known keeps its state until a plan says otherwise.
                     entry.target = entry.target.or(entry.drive.heading_for());
                 });
+                if !known {
+                    rotation::welcome(&mut self.entries, slot);
+                }
             }
             Event::Lost { slot, id } => {
                 let patience = self.config.patience;
@@ -255,17 +265,18 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         for (slot, entry) in self.entries.iter().enumerate() {
             if let Some(entry) = entry {
-                self.ledger.set_draw(slot, figures.draw(entry, entry.drive.may_be_in()));
+                self.ledger.set_draw(slot, figures.draw_now(entry));
             }
         }
-        let fits = plan::fits(figures, &self.entries, self.ledger.allowance());
+        let terms = plan::Terms { figures, allowance: self.ledger.allowance(), now, late: self.config.window };
+        let fits = plan::fits(terms, &self.entries);
         if !fits || (self.stale && now >= self.planned.after(self.config.dwell)) {
-            plan::replan(figures, &mut self.entries, self.ledger.allowance(), fits);
+            plan::replan(terms, &mut self.entries, fits);
             self.planned = now;
-            self.stale = false;
+            self.stale = plan::is_constrained(&self.entries);
         }
         if now >= self.next_rotation {
-            plan::rotate(figures, &mut self.entries);
+            rotation::rotate(figures, &mut self.entries);
             self.next_rotation = now.after(self.config.rotation_interval);
         }
         self.send(now);
@@ -298,17 +309,18 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let shedding = self.ledger.excess() > Milliwatts::ZERO;
         for (slot, entry) in self.entries.iter_mut().enumerate() {
             let Some(entry) = entry else { continue };
-            let Some((request, reason, saving)) = due(figures, entry, shedding) else { continue };
-            if reason == Reason::Raise {
-                let Request::SetPowerState(target) = request else { continue };
-                let draw = figures.draw(entry, entry.drive.may_be_in().with(target));
-                if now < entry.lowered.after(self.config.dwell) || self.ledger.raise(slot, draw).is_err() {
-                    continue;
+            let Some(due) = due(figures, entry, shedding) else { continue };
+            match due {
+                (Request::SetPowerState(target), Reason::Raise, _) => {
+                    let draw = figures.draw(entry, entry.drive.may_be_in().with(target));
+                    if now < entry.lowered.after(self.config.dwell) || self.ledger.raise(slot, draw).is_err() {
+                        continue;
+                    }
                 }
-            } else if matches!(request, Request::SetPowerState(_)) {
-                entry.lowered = now;
+                (Request::SetPowerState(_), ..) => entry.lowered = now,
+                (Request::ReadPowerState, ..) => {}
             }
-            entry.send(request, reason, saving, CommandId(self.next_id));
+            entry.send(now, due, CommandId(self.next_id));
             self.next_id = self.next_id.wrapping_add(1);
         }
     }
@@ -334,15 +346,15 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 }
 
 /// What a drive is to be asked next, why, and the watts that it frees; `None` where there is nothing to ask, or an answer is awaited.
-fn due(figures: Figures<'_>, entry: &Entry, shedding: bool) -> Option<(Request, Reason, Milliwatts)> {
+fn due(figures: Figures<'_>, entry: &Entry, shedding: bool) -> Option<Due> {
     if entry.drive.read_due() {
         let known = entry.drive.is_managed();
         let reason = if known { Reason::ReadBack } else { Reason::Discovery };
         return Some((Request::ReadPowerState, reason, Milliwatts::ZERO));
     }
     let (current, target) = entry.drive.ready_in().zip(entry.target).filter(|(is, wanted)| is != wanted)?;
-    let may = entry.drive.may_be_in();
-    let reason = if figures.draw(entry, may.with(target)) > figures.draw(entry, may) {
+    let (has, gets) = (figures.figure(entry, current), figures.figure(entry, target));
+    let reason = if gets > has {
         Reason::Raise
     } else if shedding {
         Reason::Shed
@@ -351,8 +363,7 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool) -> Option<(Request, 
     } else {
         Reason::Yield
     };
-    let saving = figures.figure(entry, current).saturating_sub(figures.figure(entry, target));
-    Some((Request::SetPowerState(target), reason, saving))
+    Some((Request::SetPowerState(target), reason, has.saturating_sub(gets)))
 }
 
 #[cfg(test)]
