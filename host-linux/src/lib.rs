@@ -11,7 +11,9 @@
 //! | [`show`] | the subcommand `show`: an inventory for people and for programs |
 #![forbid(unsafe_code)]
 
+mod decimal;
 pub mod input;
 pub mod inventory;
 pub mod journal;
 pub mod show;
+mod table;
