@@ -34,10 +34,10 @@ pub enum InputError {
         source: io::Error,
     },
     /// A device file, such as `/dev/nvme0`.
-    #[error("{0} is a device, and this command reads what a tool wrote about it")]
+    #[error("{0} is a device, and this command reads what was written about one")]
     Device(Input),
-    /// Longer than anything that a tool writes about a drive.
-    #[error("{0} has more than 16 MiB, which is more than any tool writes about a drive")]
+    /// Longer than anything that is written about a drive.
+    #[error("{0} has more than 16 MiB, which is more than anybody writes about a drive")]
     TooLong(Input),
 }
 

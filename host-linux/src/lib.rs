@@ -8,10 +8,16 @@
 //! | [`input`] | where bytes come from: a file or standard input |
 //! | [`inventory`] | what a drive says about its power states, whichever tool wrote it down |
 //! | [`journal`] | the subcommands `journal show` and `replay`: what a governor saw and decided |
+//! | [`plan`] | the subcommand `plan`: power states under a cap, and drives for spare watts |
+//! | [`profile`] | what a kind of drive costs and gives: built-in profiles and TOML files |
 //! | [`show`] | the subcommand `show`: an inventory for people and for programs |
 #![forbid(unsafe_code)]
 
+mod decimal;
 pub mod input;
 pub mod inventory;
 pub mod journal;
+pub mod plan;
+pub mod profile;
 pub mod show;
+mod table;

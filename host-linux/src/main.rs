@@ -1,13 +1,14 @@
 //! The program `wattline`: arguments in, exit status out.
 #![forbid(unsafe_code)]
 
+use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use wattline::{journal, show};
+use wattline::{journal, plan, show};
 
-/// Look at the power states of NVMe drives, away from the drives.
+/// Look at the power states of NVMe drives and plan with them, away from the drives.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true, after_help = EXIT_STATUS)]
 struct Arguments {
@@ -17,6 +18,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Plan(plan::Arguments),
     Show(show::Arguments),
     /// Read a journal, the flight recorder of a governor
     #[command(subcommand)]
@@ -39,31 +41,43 @@ const DOES_NOT_HOLD: u8 = 1;
 const WRONG_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
-        Command::Show(arguments) => show::run(&arguments).map(holds).map_err(|error| (error.to_string(), error.help())),
-        Command::Journal(JournalCommand::Show(arguments)) => {
-            journal::show(&arguments).map(holds).map_err(|error| (error.to_string(), error.help()))
-        }
-        Command::Replay(arguments) => journal::replay(&arguments)
-            .map(|(output, verdict)| (output, !verdict.is_failure()))
-            .map_err(|error| (error.to_string(), error.help())),
-    };
-    match outcome {
-        Ok((output, true)) => print(&output),
-        Ok((output, false)) => {
-            print(&output);
-            ExitCode::from(DOES_NOT_HOLD)
-        }
-        Err((error, help)) => {
-            eprintln!("error: {error}\n help: {help}");
-            ExitCode::from(WRONG_INPUT)
-        }
+    match Arguments::parse().command {
+        Command::Plan(arguments) => match plan::run(&arguments) {
+            Ok(plan::Answer { output, shortfall: None }) => print(&output),
+            Ok(plan::Answer { output, shortfall: Some(shortfall) }) => {
+                complain(&shortfall, &shortfall.help());
+                does_not_hold(&output)
+            }
+            Err(error) => refuse(&error, &error.help()),
+        },
+        Command::Show(arguments) => match show::run(&arguments) {
+            Ok(output) => print(&output),
+            Err(error) => refuse(&error, error.help()),
+        },
+        Command::Journal(JournalCommand::Show(arguments)) => match journal::show(&arguments) {
+            Ok(output) => print(&output),
+            Err(error) => refuse(&error, error.help()),
+        },
+        Command::Replay(arguments) => match journal::replay(&arguments) {
+            Ok((output, verdict)) if verdict.is_failure() => does_not_hold(&output),
+            Ok((output, _)) => print(&output),
+            Err(error) => refuse(&error, error.help()),
+        },
     }
 }
 
-/// An output that claims nothing which could fail to hold.
-const fn holds(output: String) -> (String, bool) {
-    (output, true)
+fn refuse(error: &dyn fmt::Display, help: &str) -> ExitCode {
+    complain(error, help);
+    ExitCode::from(WRONG_INPUT)
+}
+
+fn complain(error: &dyn fmt::Display, help: &str) {
+    eprintln!("error: {error}\n help: {help}");
+}
+
+fn does_not_hold(output: &str) -> ExitCode {
+    print(output);
+    ExitCode::from(DOES_NOT_HOLD)
 }
 
 /// Writes the output. A reader that went away, such as `head`, has what it wants: that is no failure.

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use wattline_core::nvme::{Power, PowerStateDescriptor};
 use wattline_core::units::{Kelvin, Microseconds};
 
+use crate::decimal::Decimal;
 use crate::inventory::Inventory;
 
 /// The document that `show --json` writes. `None` is `null`: not reported, or not in the input.
@@ -91,13 +92,7 @@ struct ExactMilliwatts(Power);
 
 impl Serialize for ExactMilliwatts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let tenths = self.0.tenths_of_milliwatt();
-        if tenths.is_multiple_of(10) {
-            serializer.serialize_u32(tenths / 10)
-        } else {
-            // The division gives the double nearest to the decimal, which is written as that decimal.
-            serializer.serialize_f64(f64::from(tenths) / 10.0)
-        }
+        Decimal::<1>(self.0.tenths_of_milliwatt().into()).serialize(serializer)
     }
 }
 

@@ -3,22 +3,22 @@
 use wattline_core::nvme::Power;
 use wattline_core::units::{Kelvin, Microseconds};
 
-/// What a person sees where nothing is reported.
-pub(super) const NOT_REPORTED: &str = "-";
+use crate::decimal::Decimal;
+use crate::table::shown;
 
 /// A power: `25 W`, `630 mW`, `1.8 mW`.
 pub(super) fn power(power: Option<Power>) -> String {
     shown(power.map(|power| match power.tenths_of_milliwatt() {
-        tenths @ 10_000.. => decimal(tenths.into(), 4) + " W",
-        tenths => decimal(tenths.into(), 1) + " mW",
+        tenths @ 10_000.. => format!("{} W", Decimal::<4>(tenths.into())),
+        tenths => format!("{} mW", Decimal::<1>(tenths.into())),
     }))
 }
 
 /// A span of time: `16 µs`, `3.9 ms`, `10 s`.
 pub(super) fn time(span: Option<Microseconds>) -> String {
     shown(span.map(|span| match span.get() {
-        micros @ 1_000_000.. => decimal(micros, 6) + " s",
-        micros @ 1_000.. => decimal(micros, 3) + " ms",
+        micros @ 1_000_000.. => format!("{} s", Decimal::<6>(micros)),
+        micros @ 1_000.. => format!("{} ms", Decimal::<3>(micros)),
         micros => format!("{micros} µs"),
     }))
 }
@@ -31,21 +31,6 @@ pub(super) fn temperature(kelvin: Option<Kelvin>) -> String {
 /// An ability: `yes` or `no`.
 pub(super) fn ability(supported: Option<bool>) -> String {
     shown(supported.map(|supported| if supported { "yes" } else { "no" }.to_owned()))
-}
-
-/// The text, or the sign for "not reported".
-pub(super) fn shown(text: Option<String>) -> String {
-    text.unwrap_or_else(|| NOT_REPORTED.to_owned())
-}
-
-/// A count of 10^-`digits`, without needless zeros.
-fn decimal(count: u64, digits: usize) -> String {
-    let text = format!("{count:0width$}", width = digits + 1);
-    let (whole, fraction) = text.split_at(text.len() - digits);
-    match fraction.trim_end_matches('0') {
-        "" => whole.to_owned(),
-        fraction => format!("{whole}.{fraction}"),
-    }
 }
 
 #[cfg(test)]

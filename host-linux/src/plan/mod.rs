@@ -1,0 +1,60 @@
+//! The subcommand `plan`: which power states a set of drives can afford, by the figures of a profile.
+//!
+//! | room | what it knows |
+//! |---|---|
+//! | `arguments` | what can be asked, and how watts and drives are written |
+//! | `figures` | what one drive costs and gives, for one kind of work |
+//! | `cap` | how many drives in which state under a cap; the core's allocator decides |
+//! | `spare` | how many more drives in each state for some watts |
+//! | `json`, `text` | the answers for programs and for people |
+//!
+//! A figure is the measured one, in the watts of the meter that measured it: a plan trusts measurement. Where
+//! something outside the drive limited a measurement, it counts as measured, and the answer says so.
+
+mod arguments;
+mod cap;
+mod error;
+mod figures;
+mod json;
+mod quantity;
+mod spare;
+mod text;
+
+pub use self::arguments::Arguments;
+use self::arguments::Question;
+pub use self::cap::{Base, CapPlan, CapQuestion, Load, Sharing, Shortfall, Uniform};
+pub use self::error::PlanError;
+pub use self::figures::{Figure, Figures};
+pub use self::json::{CapDocument, SpareDocument};
+pub use self::quantity::Gigabytes;
+pub use self::spare::{MoreDrives, SparePlan, SpareQuestion};
+pub use self::text::{cap_text, spare_text};
+
+/// What the program writes.
+#[derive(Debug)]
+pub struct Answer {
+    /// For standard output.
+    pub output: String,
+    /// The question was sound, but no plan fits.
+    pub shortfall: Option<Shortfall>,
+}
+
+/// Answers the question.
+///
+/// # Errors
+/// Where the profile cannot be read, or does not say what the plan needs.
+pub fn run(arguments: &Arguments) -> Result<Answer, PlanError> {
+    let profile = arguments.profile.load()?;
+    match arguments.question() {
+        Question::Cap(question) => {
+            let plan = CapPlan::new(&profile, question)?;
+            let output = if arguments.json { CapDocument::from(&plan).to_string() } else { cap_text(&plan) };
+            Ok(Answer { output, shortfall: plan.shortfall() })
+        }
+        Question::Spare(question) => {
+            let plan = SparePlan::new(&profile, question)?;
+            let output = if arguments.json { SpareDocument::from(&plan).to_string() } else { spare_text(&plan) };
+            Ok(Answer { output, shortfall: None })
+        }
+    }
+}
