@@ -8,10 +8,22 @@
 //! | [`input`] | where bytes come from: a file or standard input |
 //! | [`inventory`] | what a drive says about its power states, whichever tool wrote it down |
 //! | [`journal`] | the subcommands `journal show` and `replay`: what a governor saw and decided |
+//! | [`sysfs`] | what the kernel says about controllers, without asking them |
+//! | [`device`] | a drive itself: NVMe admin commands through the kernel |
+//! | [`list`] | the subcommand `list`: this machine's controllers |
 //! | [`show`] | the subcommand `show`: an inventory for people and for programs |
-#![forbid(unsafe_code)]
+//! | [`set`] | the subcommand `set`: changes a setting and reads it back |
+//! | [`outcome`] | what a subcommand comes to: output, complaints, exit status |
+#![deny(unsafe_code)]
 
+pub mod device;
 pub mod input;
 pub mod inventory;
 pub mod journal;
+pub mod list;
+pub mod outcome;
+mod quantity;
+pub mod set;
 pub mod show;
+pub mod sysfs;
+mod table;

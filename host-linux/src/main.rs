@@ -1,13 +1,16 @@
 //! The program `wattline`: arguments in, exit status out.
 #![forbid(unsafe_code)]
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use wattline::{journal, show};
+use wattline::journal::{self, JournalError};
+use wattline::outcome::{Complaint, Exit, Outcome};
+use wattline::{list, set, show};
 
-/// Look at the power states of NVMe drives, away from the drives.
+/// Look at the power states of NVMe drives, and choose them.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true, after_help = EXIT_STATUS)]
 struct Arguments {
@@ -17,7 +20,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    List(list::Arguments),
     Show(show::Arguments),
+    Set(set::Arguments),
     /// Read a journal, the flight recorder of a governor
     #[command(subcommand)]
     Journal(JournalCommand),
@@ -30,40 +35,37 @@ enum JournalCommand {
 }
 
 const EXIT_STATUS: &str = "\
-Exit status: 0 on success, 1 where what was asked for does not hold, 2 where the input or the arguments are wrong.";
-
-/// What was asked for does not hold.
-const DOES_NOT_HOLD: u8 = 1;
-
-/// The input or the arguments are wrong; clap uses the same for arguments.
-const WRONG_INPUT: u8 = 2;
+Exit status: 0 where it was done or holds, 1 where a drive or the system refused or did not obey, or
+what was asked for does not hold, 2 where the input or the arguments are wrong.";
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
-        Command::Show(arguments) => show::run(&arguments).map(holds).map_err(|error| (error.to_string(), error.help())),
+        Command::List(arguments) => list::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Set(arguments) => set::run(&arguments),
         Command::Journal(JournalCommand::Show(arguments)) => {
-            journal::show(&arguments).map(holds).map_err(|error| (error.to_string(), error.help()))
+            offline(journal::show(&arguments).map(|output| (output, true)), JournalError::help)
         }
-        Command::Replay(arguments) => journal::replay(&arguments)
-            .map(|(output, verdict)| (output, !verdict.is_failure()))
-            .map_err(|error| (error.to_string(), error.help())),
+        Command::Replay(arguments) => {
+            let holds = |(output, verdict): (String, journal::Verdict)| (output, !verdict.is_failure());
+            offline(journal::replay(&arguments).map(holds), JournalError::help)
+        }
     };
-    match outcome {
-        Ok((output, true)) => print(&output),
-        Ok((output, false)) => {
-            print(&output);
-            ExitCode::from(DOES_NOT_HOLD)
-        }
-        Err((error, help)) => {
-            eprintln!("error: {error}\n help: {help}");
-            ExitCode::from(WRONG_INPUT)
-        }
+    let printed = print(&outcome.output);
+    for complaint in &outcome.complaints {
+        eprintln!("{complaint}");
     }
+    if printed == ExitCode::SUCCESS { ExitCode::from(outcome.exit as u8) } else { printed }
 }
 
-/// An output that claims nothing which could fail to hold.
-const fn holds(output: String) -> (String, bool) {
-    (output, true)
+/// What comes of a subcommand that only reads files: an output and whether it holds, or wrong input.
+fn offline<E: Display>(result: Result<(String, bool), E>, help: impl FnOnce(&E) -> &'static str) -> Outcome {
+    match result {
+        Ok((output, holds)) => {
+            Outcome { output, exit: if holds { Exit::Done } else { Exit::NotDone }, ..Outcome::default() }
+        }
+        Err(error) => Outcome::failed(Complaint::error(&error, help(&error)), Exit::WrongInput),
+    }
 }
 
 /// Writes the output. A reader that went away, such as `head`, has what it wants: that is no failure.

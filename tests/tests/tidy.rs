@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The only files that may say `unsafe`.
-const UNSAFE_ALLOWED: [&str; 0] = [];
+const UNSAFE_ALLOWED: [&str; 1] = ["host-linux/src/device/ioctl.rs"];
 
 /// What each member may use of the others, in any kind of dependency.
 const ARROWS: [(&str, &[&str]); 4] = [

@@ -1,12 +1,11 @@
 //! The inventory for people: what the drive is, what it can do by itself, and its power states as a table.
 
-use std::fmt::Write;
-
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::CellAlignment;
 use wattline_core::nvme::PowerStateDescriptor;
 
-use super::quantity::{NOT_REPORTED, ability, power, shown, temperature, time};
 use crate::inventory::Inventory;
+use crate::quantity::{NOT_REPORTED, ability, power, shown, temperature, time};
+use crate::table::{lines, table};
 
 /// The inventory as text. It has no colour and does not depend on the terminal.
 #[must_use]
@@ -87,20 +86,4 @@ fn row(number: usize, state: &PowerStateDescriptor) -> [String; COLUMNS.len()] {
         state.relative_write_throughput.to_string(),
         state.relative_write_latency.to_string(),
     ]
-}
-
-fn table() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table
-}
-
-/// The table without the space around it.
-fn lines(table: &Table) -> String {
-    let mut text = String::new();
-    for line in table.lines() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
 }

@@ -4,10 +4,10 @@ use wattline_core::nvme::Power;
 use wattline_core::units::{Kelvin, Microseconds};
 
 /// What a person sees where nothing is reported.
-pub(super) const NOT_REPORTED: &str = "-";
+pub(crate) const NOT_REPORTED: &str = "-";
 
 /// A power: `25 W`, `630 mW`, `1.8 mW`.
-pub(super) fn power(power: Option<Power>) -> String {
+pub(crate) fn power(power: Option<Power>) -> String {
     shown(power.map(|power| match power.tenths_of_milliwatt() {
         tenths @ 10_000.. => decimal(tenths.into(), 4) + " W",
         tenths => decimal(tenths.into(), 1) + " mW",
@@ -15,7 +15,7 @@ pub(super) fn power(power: Option<Power>) -> String {
 }
 
 /// A span of time: `16 µs`, `3.9 ms`, `10 s`.
-pub(super) fn time(span: Option<Microseconds>) -> String {
+pub(crate) fn time(span: Option<Microseconds>) -> String {
     shown(span.map(|span| match span.get() {
         micros @ 1_000_000.. => decimal(micros, 6) + " s",
         micros @ 1_000.. => decimal(micros, 3) + " ms",
@@ -24,17 +24,17 @@ pub(super) fn time(span: Option<Microseconds>) -> String {
 }
 
 /// A temperature in both scales: `70 °C (343 K)`.
-pub(super) fn temperature(kelvin: Option<Kelvin>) -> String {
+pub(crate) fn temperature(kelvin: Option<Kelvin>) -> String {
     shown(kelvin.map(|kelvin| format!("{kelvin} ({} K)", kelvin.get())))
 }
 
 /// An ability: `yes` or `no`.
-pub(super) fn ability(supported: Option<bool>) -> String {
+pub(crate) fn ability(supported: Option<bool>) -> String {
     shown(supported.map(|supported| if supported { "yes" } else { "no" }.to_owned()))
 }
 
 /// The text, or the sign for "not reported".
-pub(super) fn shown(text: Option<String>) -> String {
+pub(crate) fn shown(text: Option<String>) -> String {
     text.unwrap_or_else(|| NOT_REPORTED.to_owned())
 }
 
