@@ -52,9 +52,7 @@ fn main() -> ExitCode {
         }
     };
     let printed = print(&outcome.output);
-    for complaint in &outcome.complaints {
-        eprintln!("{complaint}");
-    }
+    eprint!("{}", outcome.complained());
     if printed == ExitCode::SUCCESS { ExitCode::from(outcome.exit as u8) } else { printed }
 }
 

@@ -1,6 +1,6 @@
 //! What a subcommand comes to: what it writes, what it complains about, and the exit status.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// What a subcommand comes to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,21 +57,28 @@ impl Complaint {
     }
 }
 
-/// Two lines: `error: …` and ` help: …`.
-impl fmt::Display for Complaint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let severity = match self.severity {
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
-        write!(f, "{severity}: {}\n{:>width$}: {}", self.what, "help", self.help, width = severity.len())
-    }
-}
-
 impl Outcome {
     /// Only a complaint.
     #[must_use]
     pub fn failed(complaint: Complaint, exit: Exit) -> Self {
         Self { output: String::new(), complaints: vec![complaint], exit }
+    }
+
+    /// The text for standard error: `error: …`, with ` help: …` below it, once for complaints that share it.
+    #[must_use]
+    pub fn complained(&self) -> String {
+        let mut text = String::new();
+        for (index, complaint) in self.complaints.iter().enumerate() {
+            let severity = match complaint.severity {
+                Severity::Warning => "warning",
+                Severity::Error => "error",
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{severity}: {}", complaint.what);
+            if self.complaints.get(index + 1).is_none_or(|next| next.help != complaint.help) {
+                let _ = writeln!(text, "{:>width$}: {}", "help", complaint.help, width = severity.len());
+            }
+        }
+        text
     }
 }

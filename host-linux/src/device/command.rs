@@ -47,6 +47,7 @@ impl Command {
         Self::new("Set Features, Power Management", SET_FEATURES, dword_10, value.encode(), 0)
     }
 
+    /// NSID stays 0, as in the kernel's own commands: these are about the controller.
     const fn new(name: &'static str, opcode: u8, dword_10: u32, dword_11: u32, data_length: usize) -> Self {
         let mut entry = [0; 16];
         entry[0] = opcode as u32;
@@ -87,13 +88,16 @@ impl Command {
     }
 }
 
-/// Every part: `Set Features, Power Management: opcode 09h, NSID 00000000h, CDW10 00000002h, …`.
+/// Every part: `Set Features, Power Management: opcode 09h, CDW10 00000002h, CDW11 00000001h, …`.
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: opcode {:02X}h, NSID {:08X}h", self.name, self.opcode(), self.entry[1])?;
-        for (number, dword) in self.entry.iter().enumerate().skip(10) {
-            write!(f, ", CDW{number} {dword:08X}h")?;
+        write!(f, "{}: opcode {:02X}h", self.name, self.opcode())?;
+        for (number, dword) in self.entry.iter().enumerate().skip(1) {
+            if *dword != 0 || number == 10 || number == 11 {
+                write!(f, ", CDW{number} {dword:08X}h")?;
+            }
         }
+        f.write_str(", other dwords 0")?;
         match self.data_length {
             0 => f.write_str(", no data")?,
             length => write!(f, ", {length} bytes of data")?,
@@ -117,8 +121,8 @@ mod tests {
         let value = PowerManagement { power_state: PowerState::new(2).unwrap(), workload_hint: WorkloadHint::new(1) };
         assert_eq!(
             Command::set_power_management(value).to_string(),
-            "Set Features, Power Management: opcode 09h, NSID 00000000h, CDW10 00000002h, CDW11 00000022h, \
-             CDW12 00000000h, CDW13 00000000h, CDW14 00000000h, CDW15 00000000h, no data, the kernel's own timeout"
+            "Set Features, Power Management: opcode 09h, CDW10 00000002h, CDW11 00000022h, other dwords 0, no data, \
+             the kernel's own timeout"
         );
     }
 }

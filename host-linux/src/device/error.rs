@@ -41,12 +41,12 @@ pub enum ProtocolError {
     #[error(transparent)]
     Page(IdentifyError),
     /// The drive says that it is in a state that it does not have.
-    #[error("the drive says that it is in {state}, but lists only {listed} power states")]
+    #[error("the drive says that it is in {state}, but the highest state that it lists is PS{highest}")]
     NoSuchState {
         /// The state that it says.
         state: PowerState,
-        /// How many states its Identify page lists.
-        listed: usize,
+        /// NPSS of its Identify page.
+        highest: usize,
     },
 }
 
@@ -143,7 +143,7 @@ fn status_help(status: Status, device: &str) -> String {
     if same(Status::FEATURE_NOT_CHANGEABLE) {
         "this drive does not let its power state be chosen; nothing can be done here".into()
     } else if same(Status::INVALID_FIELD) {
-        format!("it has no such state, or does not know the command: `wattline show {device}` lists its states")
+        format!("it has no such power state, or does not know the command; `wattline show {device}` lists its states")
     } else {
         format!("`nvme error-log {device}` may say more, and so may `dmesg`")
     }

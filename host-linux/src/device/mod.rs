@@ -98,9 +98,10 @@ impl<T: Transport> Drive<T> {
     pub fn power_management(&mut self, controller: &IdentifyController) -> Result<PowerManagement, DeviceError> {
         let answer = self.transport.submit(&Command::get_power_management(Select::Current), &mut []);
         let value = answer.map(PowerManagement::decode).and_then(|value| {
-            let (state, listed) = (value.power_state, controller.power_states.len());
-            let exists = state.index() < listed;
-            if exists { Ok(value) } else { Err(ProtocolError::NoSuchState { state, listed }.into()) }
+            let state = value.power_state;
+            let highest = controller.power_states.len().saturating_sub(1);
+            let exists = state.index() <= highest;
+            if exists { Ok(value) } else { Err(ProtocolError::NoSuchState { state, highest }.into()) }
         });
         value.map_err(|cause| self.failed("read the power state of", cause))
     }

@@ -4,7 +4,7 @@ use wattline_core::nvme::Status;
 use wattline_core::nvme::feature::PowerManagement;
 
 use super::{Attempt, Report};
-use crate::device::DeviceError;
+use crate::device::{Cause, DeviceError};
 use crate::quantity::{NOT_REPORTED, power};
 use crate::table::{lines, table};
 
@@ -56,6 +56,7 @@ fn described(report: &Report, held: PowerManagement) -> String {
 fn answered(answer: &Result<(), DeviceError>) -> String {
     match answer {
         Ok(()) => Status::SUCCESS.to_string(),
+        Err(DeviceError::Failed { cause: Cause::Status(status), .. }) => status.to_string(),
         Err(DeviceError::Failed { cause, .. }) => cause.to_string(),
         Err(error @ DeviceError::Name { .. }) => error.to_string(),
     }
