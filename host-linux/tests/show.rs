@@ -49,8 +49,10 @@ fn a_report_of_smartctl_shows_what_it_does_not_say() {
 
 #[test]
 fn help_teaches_with_examples() {
-    let run = wattline().args(["show", "--help"]).env("COLUMNS", "100").assert().success();
-    insta::assert_snapshot!(String::from_utf8(run.get_output().stdout.clone()).unwrap());
+    for arguments in [&["show"][..], &["list"], &["set", "ps"]] {
+        let run = wattline().args(arguments).arg("--help").env("COLUMNS", "100").assert().success();
+        insta::assert_snapshot!(String::from_utf8(run.get_output().stdout.clone()).unwrap());
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 # Boots Debian's kernel under QEMU's emulation, without KVM, with two emulated NVMe drives and an initramfs of
 # our programs, nvme-cli and busybox. Sourced by tests/guest/run and tests/guest/shell, in bash.
 #
-# Kept below target/guest until it is removed: the unpacked kernel (downloaded once), and one archive of tools
+# Kept in target/guest until that is removed: the unpacked kernel (downloaded once), and one archive of tools
 # for each set of their contents. Our own programs are added at each start.
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

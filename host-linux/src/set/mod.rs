@@ -57,8 +57,8 @@ Examples:
     sudo wattline set ps /dev/nvme0 1
     sudo wattline set ps /dev/nvme0 0
 
-Exit status: 0 only where the drive, read again, holds what was asked (or with --dry-run); 1 where it
-refused, did not obey or could not be read again; 2 where the arguments are wrong.";
+Exit status: 0 only where the drive, read again, holds what was asked (or with --dry-run), 1 where
+it refused, did not obey or could not be read again, 2 where the arguments are wrong.";
 
 fn power_state(text: &str) -> Result<PowerState, String> {
     let number: Option<u8> = text.parse().ok();
