@@ -121,6 +121,8 @@ mod tests {
     fn a_status_is_shown_by_name_and_number() {
         assert_eq!(Status::INVALID_FIELD.to_string(), "Invalid Field in Command (SCT 0h, SC 02h)");
         assert_eq!(Status::from_bits(0x410E).to_string(), "Feature Not Changeable (SCT 1h, SC 0Eh, do not retry)");
+        // What Linux returns for a controller that it cannot reach (NVME_SC_HOST_ABORTED_CMD).
+        assert_eq!(Status::from_bits(0x371).to_string(), "Command Aborted By Host (SCT 3h, SC 71h)");
         assert_eq!(Status::of(7, 0xFF).to_string(), "unnamed status (SCT 7h, SC FFh)");
     }
 
