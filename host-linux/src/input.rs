@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -42,6 +42,14 @@ pub enum InputError {
 }
 
 impl Input {
+    /// The path, where it is that of a device file.
+    #[must_use]
+    pub fn device(&self) -> Option<&Path> {
+        let Self::File(path) = self else { return None };
+        let kind = std::fs::metadata(path).ok()?.file_type();
+        (kind.is_block_device() || kind.is_char_device()).then_some(path)
+    }
+
     /// All bytes.
     ///
     /// # Errors

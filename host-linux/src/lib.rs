@@ -10,14 +10,25 @@
 //! | [`journal`] | the subcommands `journal show` and `replay`: what a governor saw and decided |
 //! | [`plan`] | the subcommand `plan`: power states under a cap, and drives for spare watts |
 //! | [`profile`] | what a kind of drive costs and gives: built-in profiles and TOML files |
+//! | [`sysfs`] | what the kernel says about controllers, without asking them |
+//! | [`device`] | a drive itself: NVMe admin commands through the kernel |
+//! | [`list`] | the subcommand `list`: this machine's controllers |
 //! | [`show`] | the subcommand `show`: an inventory for people and for programs |
-#![forbid(unsafe_code)]
+//! | [`set`] | the subcommand `set`: changes a setting and reads it back |
+//! | [`outcome`] | what a subcommand comes to: output, complaints, exit status |
+#![deny(unsafe_code)]
 
 mod decimal;
+pub mod device;
 pub mod input;
 pub mod inventory;
 pub mod journal;
+pub mod list;
+pub mod outcome;
 pub mod plan;
 pub mod profile;
+mod quantity;
+pub mod set;
 pub mod show;
+pub mod sysfs;
 mod table;

@@ -1,14 +1,16 @@
 //! The program `wattline`: arguments in, exit status out.
 #![forbid(unsafe_code)]
 
-use std::fmt;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use wattline::{journal, plan, show};
+use wattline::journal::{self, JournalError};
+use wattline::outcome::{Complaint, Exit, Outcome};
+use wattline::{list, plan, set, show};
 
-/// Look at the power states of NVMe drives and plan with them, away from the drives.
+/// Look at the power states of NVMe drives, and choose them.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true, after_help = EXIT_STATUS)]
 struct Arguments {
@@ -18,8 +20,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Plan(plan::Arguments),
+    List(list::Arguments),
     Show(show::Arguments),
+    Set(set::Arguments),
+    Plan(plan::Arguments),
     /// Read a journal, the flight recorder of a governor
     #[command(subcommand)]
     Journal(JournalCommand),
@@ -32,52 +36,36 @@ enum JournalCommand {
 }
 
 const EXIT_STATUS: &str = "\
-Exit status: 0 on success, 1 where what was asked for does not hold, 2 where the input or the arguments are wrong.";
-
-/// What was asked for does not hold.
-const DOES_NOT_HOLD: u8 = 1;
-
-/// The input or the arguments are wrong; clap uses the same for arguments.
-const WRONG_INPUT: u8 = 2;
+Exit status: 0 where it was done or holds, 1 where a drive or the system refused or did not obey, or
+what was asked for does not hold, 2 where the input or the arguments are wrong.";
 
 fn main() -> ExitCode {
-    match Arguments::parse().command {
-        Command::Plan(arguments) => match plan::run(&arguments) {
-            Ok(plan::Answer { output, shortfall: None }) => print(&output),
-            Ok(plan::Answer { output, shortfall: Some(shortfall) }) => {
-                complain(&shortfall, &shortfall.help());
-                does_not_hold(&output)
-            }
-            Err(error) => refuse(&error, &error.help()),
-        },
-        Command::Show(arguments) => match show::run(&arguments) {
-            Ok(output) => print(&output),
-            Err(error) => refuse(&error, error.help()),
-        },
-        Command::Journal(JournalCommand::Show(arguments)) => match journal::show(&arguments) {
-            Ok(output) => print(&output),
-            Err(error) => refuse(&error, error.help()),
-        },
-        Command::Replay(arguments) => match journal::replay(&arguments) {
-            Ok((output, verdict)) if verdict.is_failure() => does_not_hold(&output),
-            Ok((output, _)) => print(&output),
-            Err(error) => refuse(&error, error.help()),
-        },
+    let outcome = match Arguments::parse().command {
+        Command::List(arguments) => list::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Set(arguments) => set::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
+        Command::Journal(JournalCommand::Show(arguments)) => {
+            offline(journal::show(&arguments).map(|output| (output, true)), JournalError::help)
+        }
+        Command::Replay(arguments) => {
+            let holds = |(output, verdict): (String, journal::Verdict)| (output, !verdict.is_failure());
+            offline(journal::replay(&arguments).map(holds), JournalError::help)
+        }
+    };
+    let printed = print(&outcome.output);
+    eprint!("{}", outcome.complained());
+    if printed == ExitCode::SUCCESS { ExitCode::from(outcome.exit as u8) } else { printed }
+}
+
+/// What comes of a subcommand that only reads files: an output and whether it holds, or wrong input.
+fn offline<E: Display>(result: Result<(String, bool), E>, help: impl FnOnce(&E) -> &'static str) -> Outcome {
+    match result {
+        Ok((output, holds)) => {
+            Outcome { output, exit: if holds { Exit::Done } else { Exit::NotDone }, ..Outcome::default() }
+        }
+        Err(error) => Outcome::failed(Complaint::error(&error, help(&error)), Exit::WrongInput),
     }
-}
-
-fn refuse(error: &dyn fmt::Display, help: &str) -> ExitCode {
-    complain(error, help);
-    ExitCode::from(WRONG_INPUT)
-}
-
-fn complain(error: &dyn fmt::Display, help: &str) {
-    eprintln!("error: {error}\n help: {help}");
-}
-
-fn does_not_hold(output: &str) -> ExitCode {
-    print(output);
-    ExitCode::from(DOES_NOT_HOLD)
 }
 
 /// Writes the output. A reader that went away, such as `head`, has what it wants: that is no failure.

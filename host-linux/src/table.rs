@@ -1,16 +1,8 @@
-//! Tables for people: aligned by spaces alone, without colour, the same on every terminal.
+//! Tables for people: no frame, no colour, the same on every terminal.
 
 use std::fmt::Write;
 
 use comfy_table::{ContentArrangement, Table, presets};
-
-/// What a person sees where something is not known.
-pub(crate) const NOT_REPORTED: &str = "-";
-
-/// The text, or the sign for what is not known.
-pub(crate) fn shown(text: Option<String>) -> String {
-    text.unwrap_or_else(|| NOT_REPORTED.to_owned())
-}
 
 /// An empty table.
 pub(crate) fn table() -> Table {

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The only files that may say `unsafe`.
-const UNSAFE_ALLOWED: [&str; 0] = [];
+const UNSAFE_ALLOWED: [&str; 1] = ["host-linux/src/device/ioctl.rs"];
 
 /// What each member may use of the others, in any kind of dependency.
 const ARROWS: [(&str, &[&str]); 4] = [
@@ -85,6 +85,7 @@ fn no_source_file_is_too_long() {
 fn no_file_knows_a_developers_machine() {
     let mut paths = files(&["rs", "toml", "md", "sh"]);
     paths.extend(["tests/run".to_owned(), ".ci/run".to_owned()]);
+    paths.extend(files(&[]).into_iter().filter(|path| path.starts_with("tests/guest/")));
     let mut broken = Vec::new();
     for path in paths {
         for (number, line) in numbered(&read(&path)) {

@@ -7,6 +7,11 @@ use super::field::{latency, latency_field, le16, le32};
 use super::power_state::{PowerState, PowerStateDescriptor};
 use crate::units::{Kelvin, Microseconds};
 
+/// Admin opcode of Identify.
+pub const IDENTIFY: u8 = 0x06;
+/// Command dword 10 of Identify that asks for this data structure (CNS 01h).
+pub const CONTROLLER_DWORD_10: u32 = 0x01;
+
 /// What a controller says about itself, as far as power and heat are concerned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -79,6 +79,8 @@ impl Status {
             (status_code_type::COMMAND_SPECIFIC, 0x0E) => "Feature Not Changeable",
             (status_code_type::COMMAND_SPECIFIC, 0x0F) => "Feature Not Namespace Specific",
             (status_code_type::MEDIA, 0x86) => "Access Denied",
+            (status_code_type::PATH, 0x70) => "Host Pathing Error",
+            (status_code_type::PATH, 0x71) => "Command Aborted By Host",
             _ => return None,
         })
     }
@@ -92,6 +94,8 @@ pub mod status_code_type {
     pub const COMMAND_SPECIFIC: u8 = 1;
     /// Media and Data Integrity Errors.
     pub const MEDIA: u8 = 2;
+    /// Path Related Status. Linux makes up those from 70h on itself, for a controller that it cannot reach.
+    pub const PATH: u8 = 3;
 }
 
 /// The name where there is one, and always the two codes: `Invalid Field in Command (SCT 0h, SC 02h)`.
@@ -117,6 +121,8 @@ mod tests {
     fn a_status_is_shown_by_name_and_number() {
         assert_eq!(Status::INVALID_FIELD.to_string(), "Invalid Field in Command (SCT 0h, SC 02h)");
         assert_eq!(Status::from_bits(0x410E).to_string(), "Feature Not Changeable (SCT 1h, SC 0Eh, do not retry)");
+        // What Linux returns for a controller that it cannot reach (NVME_SC_HOST_ABORTED_CMD).
+        assert_eq!(Status::from_bits(0x371).to_string(), "Command Aborted By Host (SCT 3h, SC 71h)");
         assert_eq!(Status::of(7, 0xFF).to_string(), "unnamed status (SCT 7h, SC FFh)");
     }
 

@@ -29,32 +29,34 @@ pub use self::json::{CapDocument, SpareDocument};
 pub use self::quantity::Gigabytes;
 pub use self::spare::{MoreDrives, SparePlan, SpareQuestion};
 pub use self::text::{cap_text, spare_text};
+use crate::outcome::{Complaint, Exit, Outcome};
 
-/// What the program writes.
-#[derive(Debug)]
-pub struct Answer {
-    /// For standard output.
-    pub output: String,
-    /// The question was sound, but no plan fits.
-    pub shortfall: Option<Shortfall>,
+/// Answers the question, or says what is wrong with it.
+#[must_use]
+pub fn run(arguments: &Arguments) -> Outcome {
+    answer(arguments).unwrap_or_else(|error| Outcome::failed(Complaint::error(&error, error.help()), Exit::WrongInput))
 }
 
-/// Answers the question.
-///
-/// # Errors
-/// Where the profile cannot be read, or does not say what the plan needs.
-pub fn run(arguments: &Arguments) -> Result<Answer, PlanError> {
+fn answer(arguments: &Arguments) -> Result<Outcome, PlanError> {
     let profile = arguments.profile.load()?;
     match arguments.question() {
         Question::Cap(question) => {
             let plan = CapPlan::new(&profile, question)?;
             let output = if arguments.json { CapDocument::from(&plan).to_string() } else { cap_text(&plan) };
-            Ok(Answer { output, shortfall: plan.shortfall() })
+            Ok(match plan.shortfall() {
+                None => Outcome { output, ..Outcome::default() },
+                // The question was sound, but no plan fits.
+                Some(shortfall) => {
+                    let help = shortfall.help();
+                    let complaint = Complaint::error(shortfall, help);
+                    Outcome { output, complaints: vec![complaint], exit: Exit::NotDone }
+                }
+            })
         }
         Question::Spare(question) => {
             let plan = SparePlan::new(&profile, question)?;
             let output = if arguments.json { SpareDocument::from(&plan).to_string() } else { spare_text(&plan) };
-            Ok(Answer { output, shortfall: None })
+            Ok(Outcome { output, ..Outcome::default() })
         }
     }
 }

@@ -7,7 +7,8 @@ use wattline_core::units::BytesPerSecond;
 use super::quantity::{gb_s_for_people, power, rounded, terabytes, throughput};
 use super::{Base, CapPlan, Figures, Gigabytes, Load, MoreDrives, Sharing, SparePlan};
 use crate::decimal::Decimal;
-use crate::table::{lines, shown, table};
+use crate::quantity::shown;
+use crate::table::{lines, table};
 
 /// A plan under a cap as text; nothing where there is none, because the shortfall says it all.
 #[must_use]

@@ -26,8 +26,9 @@ pub struct Document<'a> {
     states: Vec<State>,
 }
 
+/// One power state; `list` writes the same.
 #[derive(Debug, Serialize)]
-struct State {
+pub(crate) struct State {
     ps: usize,
     max_power_mw: Option<ExactMilliwatts>,
     operational: bool,

@@ -1,24 +1,29 @@
 //! The subcommand `show`: a drive's power states, thermal limits and idle abilities.
 
 mod json;
-mod quantity;
 mod text;
 
 use thiserror::Error;
 
 pub use self::json::Document;
+pub(crate) use self::json::State;
 pub use self::text::text;
+use crate::device::{DeviceError, Drive};
 use crate::input::{Input, InputError};
 use crate::inventory::{Inventory, InventoryError};
+use crate::outcome::{Complaint, Exit, Outcome};
 
 /// Show a drive's power states, thermal limits and idle abilities.
 ///
-/// Reads what another tool wrote about an NVMe drive; the format is recognised by its content.
+/// Asks a drive (one command, Identify, which changes nothing), or reads what another tool wrote about one; the
+/// format is recognised by its content.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What nvme-cli or smartctl wrote, or a hex dump of the Identify Controller page; `-` is standard input
-    file: Input,
+    /// A controller, such as /dev/nvme0; or what nvme-cli or smartctl wrote, or a hex dump of the Identify
+    /// Controller page; `-` is standard input
+    #[arg(value_name = "DEVICE|FILE")]
+    source: Input,
     /// Write JSON instead of text: null is "not reported", numbers end in their unit
     #[arg(long)]
     json: bool,
@@ -26,6 +31,8 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
+  Of a drive in this machine:
+    sudo wattline show /dev/nvme0
   From the drive's own page, which says everything:
     nvme id-ctrl /dev/nvme0 --raw-binary | wattline show -
   From JSON, for another program:
@@ -35,7 +42,9 @@ Examples:
     wattline show drive.txt
 
 In text, `-` means that the drive does not report it or that the tool does not print it.
-In a hex dump, each line is `offset: bytes` in hexadecimal, and `#` starts a comment.";
+In a hex dump, each line is `offset: bytes` in hexadecimal, and `#` starts a comment.
+
+Exit status: 0 on success, 1 where a drive could not be asked, 2 where the input is wrong.";
 
 /// Why there is nothing to show.
 #[derive(Debug, Error)]
@@ -43,6 +52,9 @@ pub enum ShowError {
     /// No bytes.
     #[error(transparent)]
     Input(#[from] InputError),
+    /// A drive that does not answer.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// Bytes, but no inventory.
     #[error("cannot read power states from {input}: {source}")]
     Inventory {
@@ -56,25 +68,41 @@ pub enum ShowError {
 impl ShowError {
     /// What to do next.
     #[must_use]
-    pub fn help(&self) -> &'static str {
+    pub fn help(&self) -> String {
         match self {
-            Self::Input(InputError::Io { .. }) => "check the name and the permissions; `-` reads standard input",
-            Self::Input(InputError::Device(_)) => {
-                "ask the drive first: `nvme id-ctrl DEVICE --raw-binary | wattline show -`"
-            }
-            Self::Input(InputError::TooLong(_)) => "check that it is the right file",
-            Self::Inventory { source, .. } => source.help(),
+            Self::Input(InputError::Io { .. }) => "check the name and the permissions; `-` reads standard input".into(),
+            Self::Input(InputError::Device(_)) => "it was a file a moment ago: try again".into(),
+            Self::Input(InputError::TooLong(_)) => "check that it is the right file".into(),
+            Self::Device(error) => error.help(),
+            Self::Inventory { source, .. } => source.help().into(),
+        }
+    }
+
+    /// Whether a drive or the system is the reason, or the input.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Device(error) => error.exit(),
+            _ => Exit::WrongInput,
         }
     }
 }
 
-/// Reads the input and renders it.
-///
-/// # Errors
-/// Where the input cannot be read or gives no inventory.
-pub fn run(arguments: &Arguments) -> Result<String, ShowError> {
-    let input = &arguments.file;
-    let inventory =
-        Inventory::parse(&input.read()?).map_err(|source| ShowError::Inventory { input: input.clone(), source })?;
-    Ok(if arguments.json { Document::from(&inventory).to_string() } else { text(&inventory) })
+/// Reads the source and renders it.
+#[must_use]
+pub fn run(arguments: &Arguments) -> Outcome {
+    match inventory(&arguments.source) {
+        Ok(inventory) => Outcome {
+            output: if arguments.json { Document::from(&inventory).to_string() } else { text(&inventory) },
+            ..Outcome::default()
+        },
+        Err(error) => Outcome::failed(Complaint::error(&error, error.help()), error.exit()),
+    }
+}
+
+fn inventory(source: &Input) -> Result<Inventory, ShowError> {
+    if let Some(device) = source.device() {
+        return Ok(Inventory::from(&Drive::open(device)?.identify()?));
+    }
+    Inventory::parse(&source.read()?).map_err(|error| ShowError::Inventory { input: source.clone(), source: error })
 }

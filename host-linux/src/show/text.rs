@@ -3,9 +3,9 @@
 use comfy_table::CellAlignment;
 use wattline_core::nvme::PowerStateDescriptor;
 
-use super::quantity::{ability, power, temperature, time};
 use crate::inventory::Inventory;
-use crate::table::{NOT_REPORTED, lines, shown, table};
+use crate::quantity::{NOT_REPORTED, ability, power, shown, temperature, time};
+use crate::table::{lines, table};
 
 /// The inventory as text. It has no colour and does not depend on the terminal.
 #[must_use]

@@ -4,10 +4,17 @@ use wattline_core::nvme::Power;
 use wattline_core::units::{Kelvin, Microseconds};
 
 use crate::decimal::Decimal;
-use crate::table::shown;
+
+/// What a person sees where nothing is reported.
+pub(crate) const NOT_REPORTED: &str = "-";
+
+/// The text, or the sign for "not reported".
+pub(crate) fn shown(text: Option<String>) -> String {
+    text.unwrap_or_else(|| NOT_REPORTED.to_owned())
+}
 
 /// A power: `25 W`, `630 mW`, `1.8 mW`.
-pub(super) fn power(power: Option<Power>) -> String {
+pub(crate) fn power(power: Option<Power>) -> String {
     shown(power.map(|power| match power.tenths_of_milliwatt() {
         tenths @ 10_000.. => format!("{} W", Decimal::<4>(tenths.into())),
         tenths => format!("{} mW", Decimal::<1>(tenths.into())),
@@ -15,7 +22,7 @@ pub(super) fn power(power: Option<Power>) -> String {
 }
 
 /// A span of time: `16 µs`, `3.9 ms`, `10 s`.
-pub(super) fn time(span: Option<Microseconds>) -> String {
+pub(crate) fn time(span: Option<Microseconds>) -> String {
     shown(span.map(|span| match span.get() {
         micros @ 1_000_000.. => format!("{} s", Decimal::<6>(micros)),
         micros @ 1_000.. => format!("{} ms", Decimal::<3>(micros)),
@@ -24,12 +31,12 @@ pub(super) fn time(span: Option<Microseconds>) -> String {
 }
 
 /// A temperature in both scales: `70 °C (343 K)`.
-pub(super) fn temperature(kelvin: Option<Kelvin>) -> String {
+pub(crate) fn temperature(kelvin: Option<Kelvin>) -> String {
     shown(kelvin.map(|kelvin| format!("{kelvin} ({} K)", kelvin.get())))
 }
 
 /// An ability: `yes` or `no`.
-pub(super) fn ability(supported: Option<bool>) -> String {
+pub(crate) fn ability(supported: Option<bool>) -> String {
     shown(supported.map(|supported| if supported { "yes" } else { "no" }.to_owned()))
 }
 
