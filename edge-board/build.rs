@@ -6,7 +6,7 @@ fn main() {
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         let here = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
         println!("cargo::rustc-link-search={here}");
-        for script in ["link.x", "defmt.x", "panic.x"] {
+        for script in ["panic.x", "link.x", "defmt.x"] {
             println!("cargo::rustc-link-arg-bins=-T{script}");
         }
     }
