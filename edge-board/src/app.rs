@@ -116,3 +116,149 @@ impl<P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: usize>
         unsent
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::cell::RefCell;
+    use core::convert::Infallible;
+    use std::collections::VecDeque;
+    use std::rc::Rc;
+    use std::vec::Vec;
+
+    use embedded_hal::i2c::ErrorKind;
+    use embedded_hal_mock::eh1::i2c::{Mock, Transaction};
+    use lm75::Lm75;
+    use wattline_core::governor::{Alarm, Cause, Outcome, Request};
+    use wattline_core::journal::{MAX_FRAME, Replay, decode};
+    use wattline_core::nvme::PowerState;
+    use wattline_core::units::{Kelvin, Milliwatts};
+
+    use super::*;
+    use crate::adm1272::Adm1272;
+    use crate::appliance::{self, DRIVES, PROFILES};
+    use crate::report::Report;
+
+    /// Drives that take what they are told, at once; or a line to them that is cut.
+    #[derive(Default)]
+    struct Drives {
+        cut: bool,
+        states: [PowerState; DRIVES],
+        answers: VecDeque<Event>,
+        sent: u32,
+    }
+
+    impl DrivePort for Drives {
+        type Error = ();
+
+        fn send(&mut self, slot: Slot, id: CommandId, request: Request) -> Result<(), ()> {
+            self.sent += 1;
+            if self.cut {
+                return Err(());
+            }
+            let state = &mut self.states[usize::from(slot)];
+            let outcome = match request {
+                Request::SetPowerState(wanted) => {
+                    *state = wanted;
+                    Outcome::Done
+                }
+                Request::ReadPowerState => Outcome::Is(*state),
+            };
+            self.answers.push_back(Event::Completed { slot, id, outcome });
+            Ok(())
+        }
+
+        fn next_event(&mut self) -> Option<Event> {
+            self.answers.pop_front()
+        }
+    }
+
+    /// Keeps what is written.
+    #[derive(Clone, Default)]
+    struct Journal(Rc<RefCell<Vec<u8>>>);
+
+    impl embedded_io::ErrorType for Journal {
+        type Error = Infallible;
+    }
+
+    impl Write for Journal {
+        fn write(&mut self, bytes: &[u8]) -> Result<usize, Infallible> {
+            self.0.borrow_mut().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> Result<(), Infallible> {
+            Ok(())
+        }
+    }
+
+    /// The appliance for so many steps of a second, on a bus without devices. Returns what the app recorded.
+    fn run(drives: Drives, seconds: u64) -> (Drives, Vec<Report>) {
+        let absent =
+            |address, command| Transaction::write_read(address, vec![command], vec![0; 2]).with_error(ErrorKind::Other);
+        let sample = [absent(appliance::METER_ADDRESS, 0xD4), absent(appliance::SENSOR_ADDRESS, 0)];
+        let samples: Vec<_> = (0..seconds).flat_map(|_| sample.clone()).collect();
+        let mut bus = Mock::new(&samples);
+        let meter = Adm1272::new(bus.clone(), appliance::METER_ADDRESS, appliance::SHUNT_MICRO_OHMS);
+        let sensors = Sensors::new(meter, Lm75::new(bus.clone(), appliance::SENSOR_ADDRESS), Kelvin::new(0));
+        let journal = Journal::default();
+        let reporter = Reporter::new(journal.clone());
+        let period = appliance::SAMPLING_PERIOD;
+        let mut app = App::<_, _, _, DRIVES, PROFILES>::new(appliance::config(), drives, sensors, reporter, period);
+        let profile = app.add_profile(appliance::profile()).unwrap();
+        for slot in 0..4 {
+            app.attach(Instant::START, slot, appliance::drive(profile));
+        }
+        let end = Instant::from_micros(seconds * 1_000_000);
+        let mut now = Instant::START;
+        while now < end {
+            let until = app.step(now).expect("the sensors are read again");
+            assert!(until > now, "no step asks to be repeated at once");
+            // An answer may come before.
+            now = if app.port.answers.is_empty() { until } else { now.after(Microseconds::from_millis(1)) };
+        }
+        bus.done();
+        let reports = journal.0.take();
+        let frames = reports.split_inclusive(|byte| *byte == 0).map(|frame| frame.split_last().unwrap().1);
+        (app.port, frames.map(|frame| decode(frame, &mut [0; MAX_FRAME]).unwrap()).collect())
+    }
+
+    fn records(reports: Vec<Report>) -> impl Iterator<Item = Record> {
+        reports.into_iter().filter_map(|report| match report {
+            Report::Journal(record) => Some(record),
+            Report::Telemetry(_) => None,
+        })
+    }
+
+    #[test]
+    fn four_drives_are_brought_under_the_cap_and_the_journal_replays() {
+        let (drives, reports) = run(Drives::default(), 20);
+        let mut replay = Replay::<DRIVES, PROFILES>::new();
+        for record in records(reports) {
+            replay.take(record).unwrap();
+        }
+        let ledger = replay.governor().unwrap().ledger();
+        assert!(ledger.promised() <= ledger.allowance());
+        assert!(ledger.promised() > Milliwatts::from_watts(15));
+        assert_ne!(drives.states, [PowerState::PS0; DRIVES]);
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_lost_until_the_governor_gives_up() {
+        let (drives, reports) = run(Drives { cut: true, ..Drives::default() }, 3);
+        let patience = u32::from(appliance::config().patience);
+        assert_eq!(drives.sent, 4 * patience);
+        let unmanaged = records(reports).filter(|record| {
+            matches!(
+                record,
+                Record::Command {
+                    command: Command::Alarm {
+                        alarm: Alarm::Unmanaged { cause: Cause::CommandsLost, .. },
+                        raised: true
+                    },
+                    ..
+                }
+            )
+        });
+        assert_eq!(unmanaged.count(), 4);
+    }
+}

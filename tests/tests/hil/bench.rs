@@ -21,19 +21,19 @@ use super::machine::Machine;
 use super::physics;
 
 /// What comes of a run.
-pub struct Run {
+pub(crate) struct Run {
     /// The truth.
-    pub trace: Trace,
+    pub(crate) trace: Trace,
     /// What the board said.
-    pub captured: Captured,
+    pub(crate) captured: Captured,
     /// What its sensors were set to from which moment on: watts and degrees Celsius.
-    pub set: BTreeMap<Micros, (u16, f64)>,
+    pub(crate) set: BTreeMap<Micros, (u16, f64)>,
     /// How often the board was asked.
-    pub steps: u32,
+    pub(crate) steps: u32,
     /// How many commands it sent.
-    pub commands: u32,
+    pub(crate) commands: u32,
     /// How long that took.
-    pub took: Duration,
+    pub(crate) took: Duration,
 }
 
 enum Happening {
@@ -44,7 +44,7 @@ enum Happening {
 }
 
 /// A board and its drives.
-pub struct Bench {
+pub(crate) struct Bench {
     machine: Machine,
     chassis: Chassis,
     queue: Queue<Happening>,
@@ -59,7 +59,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub fn new(machine: Machine) -> Self {
+    pub(crate) fn new(machine: Machine) -> Self {
         let chassis = physics::appliance();
         let mut queue = Queue::default();
         for slot in 0..chassis.drives().len() {
@@ -85,7 +85,7 @@ impl Bench {
     }
 
     /// Works until this moment, ends the board's run, and returns what came of it.
-    pub fn run(mut self, until: Microseconds) -> Run {
+    pub(crate) fn run(mut self, until: Microseconds) -> Run {
         self.work_until(until);
         self.trace.duration = self.now;
         let drives = self.chassis.drives();
@@ -96,7 +96,7 @@ impl Bench {
     }
 
     /// Works until just before this moment.
-    pub fn work_until(&mut self, until: Microseconds) {
+    pub(crate) fn work_until(&mut self, until: Microseconds) {
         loop {
             let due = [self.chassis.next_change(), self.queue.next_time(), self.deadline].into_iter().flatten().min();
             let next = due.unwrap_or(Micros::MAX).max(self.now);
@@ -119,7 +119,7 @@ impl Bench {
     }
 
     /// Gives an order that the board does not survive, and waits until it is back. Whatever was in flight is lost with it.
-    pub fn order_and_await_reset(&mut self, order: Order) {
+    pub(crate) fn order_and_await_reset(&mut self, order: Order) {
         self.machine.send(&ToBoard { event: None, order });
         assert_eq!(self.machine.receive(), FromBoard::Ready);
         self.trace.disturbances.push((self.now, "the board is reset".to_owned()));

@@ -9,16 +9,16 @@ use wattline_edge::report::{Report, Telemetry};
 use super::machine::firmware;
 
 /// What was written on the lines.
-pub struct Captured {
+pub(crate) struct Captured {
     /// UART 1: journal and telemetry.
-    pub journal: Vec<u8>,
+    pub(crate) journal: Vec<u8>,
     /// UART 2: the log, in defmt's encoding.
-    pub log: Vec<u8>,
+    pub(crate) log: Vec<u8>,
 }
 
 impl Captured {
     /// Every frame of UART 1, with its zero byte, and what it holds.
-    pub fn frames(&self) -> impl Iterator<Item = (&[u8], Report)> {
+    pub(crate) fn frames(&self) -> impl Iterator<Item = (&[u8], Report)> {
         self.journal.split_inclusive(|byte| *byte == 0).map(|frame| {
             let (_, body) = frame.split_last().expect("a piece has a byte");
             let report = decode(body, &mut [0; MAX_FRAME]);
@@ -26,14 +26,14 @@ impl Captured {
         })
     }
 
-    pub fn records(&self) -> impl Iterator<Item = Record> {
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         self.frames().filter_map(|(_, report)| match report {
             Report::Journal(record) => Some(record),
             Report::Telemetry(_) => None,
         })
     }
 
-    pub fn telemetry(&self) -> impl Iterator<Item = Telemetry> {
+    pub(crate) fn telemetry(&self) -> impl Iterator<Item = Telemetry> {
         self.frames().filter_map(|(_, report)| match report {
             Report::Telemetry(telemetry) => Some(telemetry),
             Report::Journal(_) => None,
@@ -41,7 +41,7 @@ impl Captured {
     }
 
     /// For each start, the panic before it.
-    pub fn starts(&self) -> Vec<Option<String>> {
+    pub(crate) fn starts(&self) -> Vec<Option<String>> {
         let started = self.telemetry().filter_map(|telemetry| match telemetry {
             Telemetry::Started { panic, .. } => Some(panic.map(|message| message.as_str().to_owned())),
             _ => None,
@@ -50,7 +50,7 @@ impl Captured {
     }
 
     /// The log as text, by defmt-print, with the firmware's own table of texts.
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         let program = std::env::var_os("WATTLINE_DEFMT_PRINT");
         let mut decoder = Command::new(program.expect("WATTLINE_DEFMT_PRINT names defmt-print; tests/run hil sets it"));
         decoder.arg("-e").arg(firmware()).arg("--show-skipped-frames").arg("stdin");

@@ -16,19 +16,19 @@ use wattline_edge::link::{FromBoard, MAX_MESSAGE, Order, ToBoard};
 use super::captured::Captured;
 
 /// The firmware's ELF file.
-pub fn firmware() -> PathBuf {
+pub(crate) fn firmware() -> PathBuf {
     std::env::var_os("WATTLINE_FIRMWARE").expect("WATTLINE_FIRMWARE names the firmware; tests/run hil sets it").into()
 }
 
 /// Which of the sensors are on the bus.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Plugged {
+pub(crate) enum Plugged {
     Both,
     Neither,
 }
 
 /// A running board.
-pub struct Machine {
+pub(crate) struct Machine {
     qemu: Child,
     plugged: Plugged,
     to_board: ChildStdin,
@@ -42,7 +42,7 @@ impl Machine {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     /// Starts a board; the files of its lines are in a directory of this name.
-    pub fn start(name: &str, plugged: Plugged) -> Self {
+    pub(crate) fn start(name: &str, plugged: Plugged) -> Self {
         let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hil").join(name);
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir_all(&directory).expect("a writable target directory");
@@ -82,19 +82,19 @@ impl Machine {
     }
 
     /// Sends a message.
-    pub fn send(&mut self, message: &ToBoard) {
+    pub(crate) fn send(&mut self, message: &ToBoard) {
         let mut buffer = [0; MAX_MESSAGE];
         let frame = encode(message, &mut buffer).expect("every message fits");
         self.to_board.write_all(frame).expect("QEMU runs");
     }
 
     /// Waits for a message.
-    pub fn receive(&mut self) -> FromBoard {
+    pub(crate) fn receive(&mut self) -> FromBoard {
         self.from_board.recv_timeout(Self::PATIENCE).expect("the board answers")
     }
 
     /// Sets what the power monitor reads, in watts, and the temperature sensor, in thousandths of a degree Celsius.
-    pub fn set(&mut self, watts: u16, millicelsius: i32) {
+    pub(crate) fn set(&mut self, watts: u16, millicelsius: i32) {
         if self.plugged == Plugged::Both {
             self.monitor.set("meter", "pin", &watts.into());
             self.monitor.set("sensor", "temperature", &millicelsius.into());
@@ -102,7 +102,7 @@ impl Machine {
     }
 
     /// Ends the run, and returns what was written on the lines.
-    pub fn end(mut self) -> Captured {
+    pub(crate) fn end(mut self) -> Captured {
         self.send(&ToBoard { event: None, order: Order::End });
         let status = self.qemu.wait().expect("QEMU ends");
         assert!(status.success(), "QEMU: {status}");

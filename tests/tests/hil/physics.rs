@@ -16,7 +16,7 @@ use wattline_sim::time::{Micros, SECOND, seconds};
 const INLET_C: f64 = 30.0;
 
 /// Four drives that differ from their nameplate by up to 2 %, in PS0.
-pub fn appliance() -> Chassis {
+pub(crate) fn appliance() -> Chassis {
     let kind = Rc::new(drive());
     let spread = [1.02, 0.99, 1.01, 0.98].map(|watts| Spread { watts, rate: 1.0 });
     let drives: [Ssd; DRIVES] = spread.map(|spread| Ssd::new(Rc::clone(&kind), spread, 0, 0, INLET_C));
@@ -73,11 +73,11 @@ fn drive() -> SsdModel {
 }
 
 /// A burst of writing.
-pub const BURST: Demand =
+pub(crate) const BURST: Demand =
     Demand { work: Work::SequentialWrite, block_bytes: 131_072, queue_depth: 32, rate_limit_gb_s: None };
 
 /// When the drive in a slot begins to write, and when it ends, again and again: all at once at first, then ever more out of step.
-pub fn burst(slot: usize, turn: u64) -> (Micros, Micros) {
+pub(crate) fn burst(slot: usize, turn: u64) -> (Micros, Micros) {
     let slot = slot as u64;
     let period = (14 + 3 * slot) * SECOND;
     let length = (9 + slot) * SECOND;
@@ -85,7 +85,7 @@ pub fn burst(slot: usize, turn: u64) -> (Micros, Micros) {
 }
 
 /// Temperature of the board: halfway between the air and the mean of the drives' cases. A guess.
-pub fn board_c(chassis: &Chassis) -> f64 {
+pub(crate) fn board_c(chassis: &Chassis) -> f64 {
     let cases_c: f64 = chassis.drives().iter().map(|drive| drive.heat().case_c).sum();
     INLET_C.midpoint(cases_c / chassis.drives().len() as f64)
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// Bytes.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Size {
+pub(crate) struct Size {
     /// Code and constants, and the initial values of variables.
     flash: u64,
     /// Variables, and where a panic is kept.
@@ -24,7 +24,7 @@ const RAM: u64 = 64 * 1024;
 
 impl Size {
     /// Of this ELF file, with the stack as the board reported it.
-    pub fn of_firmware(path: &Path, stack: u32) -> Self {
+    pub(crate) fn of_firmware(path: &Path, stack: u32) -> Self {
         /// What the board's linker script keeps free for a panic's message.
         const PANIC: u64 = 1024;
         let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -45,17 +45,17 @@ impl Size {
     }
 
     /// As committed.
-    pub fn budget() -> Self {
+    pub(crate) fn budget() -> Self {
         let text = include_str!("../../../edge-board/budget.toml");
         toml::from_str(text).expect("edge-board/budget.toml has three numbers")
     }
 
-    pub fn is_within(self, budget: Self) -> bool {
+    pub(crate) fn is_within(self, budget: Self) -> bool {
         self.flash <= budget.flash && self.ram <= budget.ram && self.stack <= budget.stack
     }
 }
 
-pub fn table(used: Size, budget: Size) -> String {
+pub(crate) fn table(used: Size, budget: Size) -> String {
     let mut table = format!("{:<8}{:>8}{:>8}{:>8}\n", "bytes", "used", "budget", "chip");
     for (name, used, budget, chip) in [
         ("flash", used.flash, budget.flash, FLASH),
