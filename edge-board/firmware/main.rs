@@ -65,7 +65,7 @@ fn start() -> (&'static mut Board, ProfileIndex, Watchdog) {
     defmt::info!("wattline-edge starts; reset cause {=u32:#x}", reset_cause);
 
     let mut reporter = Reporter::new(journal);
-    reporter.telemetry(Telemetry::Started { reset_cause, panic: last_panic() });
+    reporter.telemetry(&Telemetry::Started { reset_cause, panic: last_panic() });
 
     let bus = BUS.init(RefCell::new(i2c));
     let meter = Adm1272::new(RefCellDevice::new(bus), appliance::METER_ADDRESS, appliance::SHUNT_MICRO_OHMS);
@@ -109,7 +109,7 @@ fn tell(board: &mut Board, message: FromBoard) {
 fn end(board: &mut Board) -> ! {
     let (size, untouched) = (cortex_m_stack::stack_size(), cortex_m_stack::stack_painted());
     defmt::info!("stack: {=u32} of {=u32} bytes never touched", untouched, size);
-    board.reporter().telemetry(Telemetry::Stack { size, untouched });
+    board.reporter().telemetry(&Telemetry::Stack { size, untouched });
     loop {
         debug::exit(debug::EXIT_SUCCESS);
     }

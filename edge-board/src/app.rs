@@ -31,15 +31,15 @@ impl<P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: usize>
         mut reporter: Reporter<W>,
         sampling_period: Microseconds,
     ) -> Self {
-        reporter.record(Record::start());
-        reporter.record(Record::Config(config.clone()));
+        reporter.record(&Record::start());
+        reporter.record(&Record::Config(config.clone()));
         let governor = Governor::new(config);
         Self { governor, port, sensors, reporter, sampling_period, next_sample: Instant::START }
     }
 
     /// Adds a kind of drive. `None` where there are `PROFILES` already.
     pub fn add_profile(&mut self, profile: Profile) -> Option<ProfileIndex> {
-        self.reporter.record(Record::Profile(&profile));
+        self.reporter.record(&Record::Profile(&profile));
         self.governor.add_profile(profile)
     }
 
@@ -75,7 +75,7 @@ impl<P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: usize>
 
     fn sample(&mut self, now: Instant) {
         let sample = self.sensors.sample();
-        self.reporter.telemetry(Telemetry::Sampled { at: now, power: sample.power, board: sample.board });
+        self.reporter.telemetry(&Telemetry::Sampled { at: now, power: sample.power, board: sample.board });
         let drives = u8::try_from(DRIVES).unwrap_or(u8::MAX);
         for event in sample.events(drives) {
             self.tell(now, event);
@@ -96,10 +96,10 @@ impl<P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: usize>
     /// Returns what could not be sent: at most one request for each drive, since no more are in flight.
     fn tell_once(&mut self, at: Instant, event: Event) -> Vec<(Slot, CommandId), DRIVES> {
         let mut unsent = Vec::new();
-        self.reporter.record(Record::Event { at, event: event.clone() });
+        self.reporter.record(&Record::Event { at, event: event.clone() });
         self.governor.handle(at, event);
         while let Some(command) = self.governor.poll() {
-            self.reporter.record(Record::Command { at, command });
+            self.reporter.record(&Record::Command { at, command });
             match command {
                 Command::Drive { slot, id, request, reason } => {
                     log!(debug, "drive {}: {} ({})", slot, request, reason);
@@ -129,7 +129,7 @@ mod tests {
     use embedded_hal_mock::eh1::i2c::{Mock, Transaction};
     use lm75::Lm75;
     use wattline_core::governor::{Alarm, Cause, Outcome, Request};
-    use wattline_core::journal::{MAX_FRAME, Replay, decode};
+    use wattline_core::journal::Replay;
     use wattline_core::nvme::PowerState;
     use wattline_core::units::{Kelvin, Milliwatts};
 
@@ -219,7 +219,7 @@ mod tests {
         bus.done();
         let reports = journal.0.take();
         let frames = reports.split_inclusive(|byte| *byte == 0).map(|frame| frame.split_last().unwrap().1);
-        (app.port, frames.map(|frame| decode(frame, &mut [0; MAX_FRAME]).unwrap()).collect())
+        (app.port, frames.map(|frame| Report::decode(frame).unwrap()).collect())
     }
 
     fn records(reports: Vec<Report>) -> impl Iterator<Item = Record> {

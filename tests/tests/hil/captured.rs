@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use wattline_core::journal::{MAX_FRAME, Record, decode};
+use wattline_core::journal::Record;
 use wattline_edge::report::{Report, Telemetry};
 
 use super::machine::firmware;
@@ -11,7 +11,7 @@ use super::machine::firmware;
 /// What was written on the lines.
 pub(crate) struct Captured {
     /// UART 1: journal and telemetry.
-    pub(crate) journal: Vec<u8>,
+    pub(crate) reports: Vec<u8>,
     /// UART 2: the log, in defmt's encoding.
     pub(crate) log: Vec<u8>,
 }
@@ -19,11 +19,17 @@ pub(crate) struct Captured {
 impl Captured {
     /// Every frame of UART 1, with its zero byte, and what it holds.
     pub(crate) fn frames(&self) -> impl Iterator<Item = (&[u8], Report)> {
-        self.journal.split_inclusive(|byte| *byte == 0).map(|frame| {
+        self.reports.split_inclusive(|byte| *byte == 0).map(|frame| {
             let (_, body) = frame.split_last().expect("a piece has a byte");
-            let report = decode(body, &mut [0; MAX_FRAME]);
+            let report = Report::decode(body);
             (frame, report.unwrap_or_else(|error| panic!("{error} in {frame:02x?}")))
         })
+    }
+
+    /// The journal alone, byte for byte.
+    pub(crate) fn journal(&self) -> Vec<u8> {
+        let of_journal = self.frames().filter(|(_, report)| matches!(report, Report::Journal(_)));
+        of_journal.flat_map(|(frame, _)| frame.iter().copied()).collect()
     }
 
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {

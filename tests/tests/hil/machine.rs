@@ -53,7 +53,7 @@ impl Machine {
         qemu.args(["-machine", "lm3s6965evb", "-display", "none", "-semihosting-config", "enable=on,target=native"]);
         qemu.arg("-kernel").arg(firmware());
         qemu.args(["-chardev", "stdio,id=drives,signal=off", "-serial", "chardev:drives"]);
-        qemu.args(["-serial", "file:journal", "-serial", "file:log"]);
+        qemu.args(["-serial", "file:reports", "-serial", "file:log"]);
         qemu.args(["-chardev", &format!("socket,id=monitor,host=127.0.0.1,port={port},server=off,nodelay=on")]);
         qemu.args(["-mon", "chardev=monitor,mode=control"]);
         if plugged == Plugged::Both {
@@ -107,7 +107,9 @@ impl Machine {
         let status = self.qemu.wait().expect("QEMU ends");
         assert!(status.success(), "QEMU: {status}");
         let file = |name| fs::read(self.directory.join(name)).expect("QEMU wrote this file");
-        Captured { journal: file("journal"), log: file("log") }
+        let captured = Captured { reports: file("reports"), log: file("log") };
+        fs::write(self.directory.join("journal"), captured.journal()).expect("a writable file");
+        captured
     }
 }
 
