@@ -22,7 +22,7 @@ use wattline_edge::adm1272::Adm1272;
 use wattline_edge::app::App;
 use wattline_edge::appliance::{self, DRIVES, PROFILES};
 use wattline_edge::link::{FromBoard, Link, Order};
-use wattline_edge::report::{Reporter, Telemetry};
+use wattline_edge::report::{Reporter, Stage, Telemetry};
 use wattline_edge::sensors::Sensors;
 
 use self::lm3s6965::{Chip, I2c, Uart, Watchdog};
@@ -32,6 +32,8 @@ type Board = App<Link<Uart>, RefCellDevice<'static, I2c>, Uart, DRIVES, PROFILES
 #[entry]
 fn main() -> ! {
     let (board, profile, mut watchdog) = start();
+    report_stack(board, Stage::Start);
+    cortex_m_stack::repaint_stack();
     let mut attached = false;
     tell(board, FromBoard::Ready);
     loop {
@@ -105,11 +107,15 @@ fn tell(board: &mut Board, message: FromBoard) {
     }
 }
 
-/// Reports the stack and ends the emulation. On hardware without a debugger this is a fault, and leads to a reset.
-fn end(board: &mut Board) -> ! {
+fn report_stack(board: &mut Board, stage: Stage) {
     let (size, untouched) = (cortex_m_stack::stack_size(), cortex_m_stack::stack_painted());
-    defmt::info!("stack: {=u32} of {=u32} bytes never touched", untouched, size);
-    board.reporter().telemetry(&Telemetry::Stack { size, untouched });
+    defmt::info!("stack: {=u32} of {=u32} bytes never touched ({})", untouched, size, stage);
+    board.reporter().telemetry(&Telemetry::Stack { stage, size, untouched });
+}
+
+/// Ends the emulation. On hardware without a debugger this is a fault, and the watchdog resets the chip.
+fn end(board: &mut Board) -> ! {
+    report_stack(board, Stage::Loop);
     loop {
         debug::exit(debug::EXIT_SUCCESS);
     }

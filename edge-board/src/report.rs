@@ -65,13 +65,25 @@ pub enum Telemetry {
         /// Temperature of the board.
         board: Result<Kelvin, BusError>,
     },
-    /// The stack since the start.
+    /// The stack, as it was used in one stage.
     Stack {
+        /// In which.
+        stage: Stage,
         /// Bytes that there are.
         size: u32,
         /// Bytes that were never touched.
         untouched: u32,
     },
+}
+
+/// A part of the board's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Stage {
+    /// Until the board listens.
+    Start,
+    /// From then on.
+    Loop,
 }
 
 /// What an I²C bus came back with, as `embedded-hal` names it.
@@ -168,7 +180,7 @@ mod tests {
                 power: Ok(Milliwatts::from_watts(20)),
                 board: Err(BusError::DataNotAcknowledged),
             },
-            Telemetry::Stack { size: 50_000, untouched: 20_000 },
+            Telemetry::Stack { stage: Stage::Loop, size: 50_000, untouched: 20_000 },
         ];
         for telemetry in samples {
             let bytes = written(|reporter| reporter.telemetry(&telemetry));
