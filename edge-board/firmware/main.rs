@@ -15,8 +15,9 @@ use embedded_hal_bus::i2c::RefCellDevice;
 use heapless::String;
 use lm75::Lm75;
 use panic_persist as _;
-use static_cell::StaticCell;
-use wattline_core::governor::ProfileIndex;
+use static_cell::{ConstStaticCell, StaticCell};
+use wattline_core::governor::{Governor, ProfileIndex};
+use wattline_core::journal::MAX_FRAME;
 use wattline_core::units::Instant;
 use wattline_edge::adm1272::Adm1272;
 use wattline_edge::app::App;
@@ -27,11 +28,12 @@ use wattline_edge::sensors::Sensors;
 
 use self::lm3s6965::{Chip, I2c, Uart, Watchdog};
 
-type Board = App<Link<Uart>, RefCellDevice<'static, I2c>, Uart, DRIVES, PROFILES>;
+type Board = App<'static, Link<Uart>, RefCellDevice<'static, I2c>, Uart, DRIVES, PROFILES>;
 
 #[entry]
 fn main() -> ! {
-    let (board, profile, mut watchdog) = start();
+    let (mut board, profile, mut watchdog) = start();
+    let board = &mut board;
     report_stack(board, Stage::Start);
     cortex_m_stack::repaint_stack();
     let mut attached = false;
@@ -57,16 +59,17 @@ fn main() -> ! {
 
 /// Starts the chip and puts the board together. Not inlined, so that the stack which that takes is free again in the loop.
 #[inline(never)]
-fn start() -> (&'static mut Board, ProfileIndex, Watchdog) {
+fn start() -> (Board, ProfileIndex, Watchdog) {
     static LOG: StaticCell<Uart> = StaticCell::new();
     static BUS: StaticCell<RefCell<I2c>> = StaticCell::new();
-    static BOARD: StaticCell<Board> = StaticCell::new();
+    static GOVERNOR: StaticCell<Governor<DRIVES, PROFILES>> = StaticCell::new();
+    static FRAME: ConstStaticCell<[u8; MAX_FRAME]> = ConstStaticCell::new([0; MAX_FRAME]);
 
     let Chip { drives, journal, log, i2c, watchdog, reset_cause } = Chip::start();
     defmt_serial::defmt_serial(LOG.init(log));
     defmt::info!("wattline-edge starts; reset cause {=u32:#x}", reset_cause);
 
-    let mut reporter = Reporter::new(journal);
+    let mut reporter = Reporter::new(journal, FRAME.take());
     reporter.telemetry(&Telemetry::Started { reset_cause, panic: last_panic() });
 
     let bus = BUS.init(RefCell::new(i2c));
@@ -75,7 +78,8 @@ fn start() -> (&'static mut Board, ProfileIndex, Watchdog) {
     let sensors = Sensors::new(meter, sensor, appliance::DRIVES_ABOVE_BOARD);
 
     let link = Link::new(drives);
-    let board = BOARD.init_with(|| App::new(appliance::config(), link, sensors, reporter, appliance::SAMPLING_PERIOD));
+    let mut board =
+        App::new(GOVERNOR.uninit(), appliance::config(), link, sensors, reporter, appliance::SAMPLING_PERIOD);
     let profile = board.add_profile(appliance::profile()).unwrap_or_else(|| unreachable!("there is room for one"));
     (board, profile, watchdog)
 }

@@ -1,5 +1,7 @@
 //! The loop's body: what happened goes into the governor and the journal, what was decided goes to the drives.
 
+use core::mem::MaybeUninit;
+
 use embedded_hal::i2c::I2c;
 use embedded_io::Write;
 use heapless::Vec;
@@ -13,27 +15,31 @@ use crate::report::{Reporter, Telemetry};
 use crate::sensors::Sensors;
 
 /// A governor with its wires.
-pub struct App<P, I, W, const DRIVES: usize, const PROFILES: usize> {
-    governor: Governor<DRIVES, PROFILES>,
+pub struct App<'a, P, I, W, const DRIVES: usize, const PROFILES: usize> {
+    governor: &'a mut Governor<DRIVES, PROFILES>,
     port: P,
     sensors: Sensors<I>,
-    reporter: Reporter<W>,
+    reporter: Reporter<'a, W>,
     sampling_period: Microseconds,
     next_sample: Instant,
 }
 
-impl<P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: usize> App<P, I, W, DRIVES, PROFILES> {
-    /// A governor with this configuration, without drives. The journal begins.
+impl<'a, P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: usize>
+    App<'a, P, I, W, DRIVES, PROFILES>
+{
+    /// A governor with this configuration, without drives. The journal begins. The governor is built in `place`, since it takes
+    /// kilobytes: in memory of its own they are not on the stack.
     pub fn new(
+        place: &'a mut MaybeUninit<Governor<DRIVES, PROFILES>>,
         config: Config,
         port: P,
         sensors: Sensors<I>,
-        mut reporter: Reporter<W>,
+        mut reporter: Reporter<'a, W>,
         sampling_period: Microseconds,
     ) -> Self {
         reporter.record(&Record::start());
         reporter.record(&Record::Config(config.clone()));
-        let governor = Governor::new(config);
+        let governor = place.write(Governor::new(config));
         Self { governor, port, sensors, reporter, sampling_period, next_sample: Instant::START }
     }
 
@@ -69,7 +75,7 @@ impl<P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: usize>
     }
 
     /// The way to whoever reads the journal.
-    pub const fn reporter(&mut self) -> &mut Reporter<W> {
+    pub const fn reporter(&mut self) -> &mut Reporter<'a, W> {
         &mut self.reporter
     }
 
@@ -129,7 +135,7 @@ mod tests {
     use embedded_hal_mock::eh1::i2c::{Mock, Transaction};
     use lm75::Lm75;
     use wattline_core::governor::{Alarm, Cause, Outcome, Request};
-    use wattline_core::journal::Replay;
+    use wattline_core::journal::{MAX_FRAME, Replay};
     use wattline_core::nvme::PowerState;
     use wattline_core::units::{Kelvin, Milliwatts};
 
@@ -201,9 +207,11 @@ mod tests {
         let meter = Adm1272::new(bus.clone(), appliance::METER_ADDRESS, appliance::SHUNT_MICRO_OHMS);
         let sensors = Sensors::new(meter, Lm75::new(bus.clone(), appliance::SENSOR_ADDRESS), Kelvin::new(0));
         let journal = Journal::default();
-        let reporter = Reporter::new(journal.clone());
+        let mut buffer = [0; MAX_FRAME];
+        let reporter = Reporter::new(journal.clone(), &mut buffer);
         let period = appliance::SAMPLING_PERIOD;
-        let mut app = App::<_, _, _, DRIVES, PROFILES>::new(appliance::config(), drives, sensors, reporter, period);
+        let mut place = MaybeUninit::<Governor<DRIVES, PROFILES>>::uninit();
+        let mut app = App::new(&mut place, appliance::config(), drives, sensors, reporter, period);
         let profile = app.add_profile(appliance::profile()).unwrap();
         for slot in 0..4 {
             app.attach(Instant::START, slot, appliance::drive(profile));

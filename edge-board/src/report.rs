@@ -1,7 +1,7 @@
 //! What goes out on the second serial line: the journal, and telemetry between its frames.
 //!
 //! The frames of the journal are those of `wattline_core::journal`, so what is left of a capture without telemetry is a
-//! journal like any other. A frame of telemetry begins with [`MARK`].
+//! journal like any other. A frame of telemetry begins with a number that no frame of the journal begins with.
 
 use embedded_hal::i2c::{ErrorKind, NoAcknowledgeSource};
 use embedded_io::Write;
@@ -116,15 +116,15 @@ impl From<ErrorKind> for BusError {
 
 /// Writes reports to a serial line.
 #[derive(Debug)]
-pub struct Reporter<W> {
+pub struct Reporter<'a, W> {
     line: W,
-    buffer: [u8; MAX_FRAME],
+    buffer: &'a mut [u8; MAX_FRAME],
 }
 
-impl<W: Write> Reporter<W> {
-    /// A reporter on this line.
-    pub const fn new(line: W) -> Self {
-        Self { line, buffer: [0; MAX_FRAME] }
+impl<'a, W: Write> Reporter<'a, W> {
+    /// A reporter on this line. Frames are built in `buffer`.
+    pub const fn new(line: W, buffer: &'a mut [u8; MAX_FRAME]) -> Self {
+        Self { line, buffer }
     }
 
     /// Writes a record of the journal.
@@ -139,7 +139,7 @@ impl<W: Write> Reporter<W> {
 
     /// A line that fails is no reason to stop governing: the frame is left out, which a reader of the journal notices.
     fn write(&mut self, value: &impl Serialize) {
-        match encode(value, &mut self.buffer) {
+        match encode(value, self.buffer) {
             Ok(frame) => {
                 if self.line.write_all(frame).is_err() {
                     log!(error, "the journal's line failed");
@@ -154,9 +154,10 @@ impl<W: Write> Reporter<W> {
 mod tests {
     use super::*;
 
-    fn written(write: impl FnOnce(&mut Reporter<&mut [u8]>)) -> Vec<u8> {
+    fn written(write: impl FnOnce(&mut Reporter<'_, &mut [u8]>)) -> Vec<u8> {
         let mut line = [0xFF; 256];
-        let mut reporter = Reporter::new(line.as_mut_slice());
+        let mut buffer = [0; MAX_FRAME];
+        let mut reporter = Reporter::new(line.as_mut_slice(), &mut buffer);
         write(&mut reporter);
         let left = reporter.line.len();
         line[..line.len() - left].to_vec()

@@ -23,7 +23,8 @@ use wattline_core::units::{Instant, Microseconds};
 use wattline_edge::appliance::{self, DRIVES, PROFILES};
 use wattline_edge::link::Order;
 use wattline_edge::report::{BusError, Stage, Telemetry};
-use wattline_sim::check::shed;
+use wattline_sim::check::shed::{self, Shed};
+use wattline_sim::trace::Trace;
 
 use self::bench::{Bench, Run};
 use self::machine::{Machine, Plugged};
@@ -34,11 +35,16 @@ const TEN_MINUTES: Microseconds = Microseconds::from_secs(600);
 static TEN_MINUTES_OF_BURSTS: LazyLock<Run> =
     LazyLock::new(|| Bench::new(Machine::start("bursts", Plugged::Both)).run(TEN_MINUTES));
 
+/// What disturbed a run, and how it was shed: the simulator's own judgement.
+fn sheds(trace: &Trace) -> Vec<Shed> {
+    shed::judge(trace, f64::from(appliance::config().margin.get()) / 1_000.0)
+}
+
 #[test]
 #[ignore = "needs QEMU and the firmware: tests/run hil"]
 fn four_drives_stay_within_their_supply() {
     let run = &*TEN_MINUTES_OF_BURSTS;
-    let sheds = shed::judge(&run.trace);
+    let sheds = sheds(&run.trace);
     let [start] = sheds.as_slice() else { panic!("nothing but the start disturbs this run: {sheds:?}") };
     let above_w = start.highest_mean_above_cap_w.expect("ten minutes have a second");
     println!(
@@ -161,7 +167,7 @@ fn reset_by(name: &str, order: Order) -> captured::Captured {
     let run = bench.run(Microseconds::from_secs(20));
     let journals = run.captured.records().filter(|record| matches!(record, Record::Start { .. })).count();
     assert_eq!(journals, 2, "each start begins a journal");
-    let last = shed::judge(&run.trace).last().and_then(|shed| shed.highest_mean_above_cap_w);
+    let last = sheds(&run.trace).last().and_then(|shed| shed.highest_mean_above_cap_w);
     assert!(last.is_some_and(|above_w| above_w <= 0.0), "the board holds its drives again: {last:?}");
     run.captured
 }
