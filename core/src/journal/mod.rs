@@ -12,6 +12,7 @@ mod replay;
 use crc::{CRC_32_ISO_HDLC, Crc};
 use postcard::ser_flavors::crc::CrcModifier;
 use postcard::ser_flavors::{Cobs, Slice};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use self::replay::{Divergence, Replay};
@@ -95,16 +96,37 @@ impl core::fmt::Display for FrameError {
 
 impl core::error::Error for FrameError {}
 
-/// Writes a record as a frame into `buffer`, and returns the frame. [`MAX_FRAME`] bytes are always enough.
+/// Writes a record, or any other value, as a frame into `buffer`, and returns the frame. [`MAX_FRAME`] bytes are always enough
+/// for a record.
 ///
 /// # Errors
 /// [`FrameError::TooLong`] where the buffer is too small.
-pub fn encode<'a>(record: &Record<impl Serialize>, buffer: &'a mut [u8]) -> Result<&'a [u8], FrameError> {
+pub fn encode<'a>(value: &impl Serialize, buffer: &'a mut [u8]) -> Result<&'a [u8], FrameError> {
     let framed = Cobs::try_new(Slice::new(buffer)).map_err(|_| FrameError::TooLong)?;
     let checked = CrcModifier::new(framed, CRC.digest());
-    match postcard::serialize_with_flavor(record, checked) {
+    match postcard::serialize_with_flavor(value, checked) {
         Ok(frame) => Ok(frame),
         Err(_) => Err(FrameError::TooLong),
+    }
+}
+
+/// Reads the value in a frame, without the zero byte that ends it. `scratch` must be as long as the frame.
+///
+/// # Errors
+/// Where the frame is damaged, or longer than `scratch`, or holds anything else.
+pub fn decode<T: DeserializeOwned>(frame: &[u8], scratch: &mut [u8]) -> Result<T, FrameError> {
+    if frame.len() > scratch.len() {
+        return Err(FrameError::TooLong);
+    }
+    let length = cobs::decode(frame, scratch).map_err(|_| FrameError::Framing)?;
+    let plain = scratch.get(..length).ok_or(FrameError::Framing)?;
+    let (body, sum) = plain.split_last_chunk::<4>().ok_or(FrameError::Checksum)?;
+    if CRC.checksum(body) != u32::from_le_bytes(*sum) {
+        return Err(FrameError::Checksum);
+    }
+    match postcard::take_from_bytes(body) {
+        Ok((value, [])) => Ok(value),
+        _ => Err(FrameError::Record),
     }
 }
 
@@ -131,22 +153,6 @@ impl<'a> Reader<'a> {
     pub const fn new(journal: &'a [u8]) -> Self {
         Self { journal, at: 0, scratch: [0; MAX_FRAME] }
     }
-
-    fn content(&mut self, frame: &[u8]) -> Result<Record, FrameError> {
-        if frame.len() > MAX_FRAME {
-            return Err(FrameError::TooLong);
-        }
-        let length = cobs::decode(frame, &mut self.scratch).map_err(|_| FrameError::Framing)?;
-        let plain = self.scratch.get(..length).ok_or(FrameError::Framing)?;
-        let (body, sum) = plain.split_last_chunk::<4>().ok_or(FrameError::Checksum)?;
-        if CRC.checksum(body) != u32::from_le_bytes(*sum) {
-            return Err(FrameError::Checksum);
-        }
-        match postcard::take_from_bytes(body) {
-            Ok((record, [])) => Ok(record),
-            _ => Err(FrameError::Record),
-        }
-    }
 }
 
 impl Iterator for Reader<'_> {
@@ -158,7 +164,7 @@ impl Iterator for Reader<'_> {
         let content = match rest.iter().position(|byte| *byte == 0) {
             Some(length) => {
                 self.at = offset + length + 1;
-                self.content(&rest[..length])
+                decode(&rest[..length], &mut self.scratch)
             }
             None => {
                 self.at = self.journal.len();
