@@ -46,6 +46,12 @@ impl StateSet {
         Self(self.0 | 1 << state.number())
     }
 
+    /// The states that are in either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether a state is in the set.
     #[must_use]
     pub const fn contains(self, state: PowerState) -> bool {
@@ -199,9 +205,13 @@ impl Drive {
         matches!(self.phase, Phase::Unknown { read: None, .. } | Phase::Verifying { read: None, .. })
     }
 
-    /// The drive was reset and is in its fallback state. Failures are forgotten: a reset is a new start.
-    pub const fn reset(&mut self, fallback: PowerState) {
-        *self = Self { phase: Phase::Unknown { may: StateSet::of(fallback), read: None }, failures: 0 };
+    /// The drive was reset, and should be in a state of `fallback`. Where it was counts until it has been read: a
+    /// lowering that nobody has confirmed frees nothing. Failures are forgotten: a reset is a new start, except for a
+    /// drive without a usable state.
+    pub const fn reset(&mut self, fallback: StateSet) {
+        if !matches!(self.phase, Phase::Unmanaged { cause: Cause::NoUsableState, .. }) {
+            *self = Self { phase: Phase::Unknown { may: self.may_be_in().union(fallback), read: None }, failures: 0 };
+        }
     }
 
     /// The drive cannot be controlled at all.
@@ -285,15 +295,16 @@ impl Drive {
         }
     }
 
-    /// The adapter gave a command up. What it did is not known, and the drive may have been reset in the course of it.
-    pub fn lost(&mut self, id: CommandId, fallback: PowerState, patience: u8) {
+    /// The adapter gave a command up. What it did is not known, and the drive may have been reset in the course of it, into
+    /// a state of `fallback`.
+    pub fn lost(&mut self, id: CommandId, fallback: StateSet, patience: u8) {
         let in_flight = match self.phase {
             Phase::Unknown { read, .. } | Phase::Verifying { read, .. } => read,
             Phase::Changing { id, .. } => Some(id),
             _ => None,
         };
         if in_flight == Some(id) {
-            self.phase = Phase::Unknown { may: self.may_be_in().with(fallback), read: None };
+            self.phase = Phase::Unknown { may: self.may_be_in().union(fallback), read: None };
             self.failed(Cause::CommandsLost, patience);
         }
     }
@@ -378,8 +389,9 @@ mod tests {
         answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
         let cause = Cause::Rejected(Status::INVALID_FIELD);
         assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), cause });
-        drive.reset(ps(0));
-        assert_eq!(drive.phase(), Phase::Unknown { may: StateSet::of(ps(0)), read: None });
+        drive.reset(StateSet::of(ps(0)));
+        let may = StateSet::of(ps(0)).with(ps(2));
+        assert_eq!(drive.phase(), Phase::Unknown { may, read: None });
     }
 
     #[test]
@@ -421,12 +433,12 @@ mod tests {
     fn a_lost_command_may_have_done_anything_a_reset_included() {
         let mut drive = holding(1);
         set(&mut drive, 2);
-        drive.lost(ID, ps(0), PATIENCE);
+        drive.lost(ID, StateSet::of(ps(0)), PATIENCE);
         let may = StateSet::of(ps(1)).with(ps(2)).with(ps(0));
         assert_eq!(drive.phase(), Phase::Unknown { may, read: None });
         for _ in 1..PATIENCE {
             drive.sent(Request::ReadPowerState, ID);
-            drive.lost(ID, ps(0), PATIENCE);
+            drive.lost(ID, StateSet::of(ps(0)), PATIENCE);
         }
         assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, cause: Cause::CommandsLost });
     }
@@ -440,7 +452,7 @@ mod tests {
             answer(&mut drive, NEXT, outcome);
             assert_eq!(drive.phase(), waiting);
         }
-        drive.lost(NEXT, ps(0), PATIENCE);
+        drive.lost(NEXT, StateSet::of(ps(0)), PATIENCE);
         answer(&mut drive, ID, Outcome::Is(ps(2)));
         assert_eq!(drive.phase(), waiting);
         answer(&mut drive, ID, Outcome::Done);

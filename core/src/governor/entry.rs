@@ -112,6 +112,12 @@ impl<'a> Figures<'a> {
         self.operational(entry).map(|(number, _)| number).collect()
     }
 
+    /// Where a reset takes the drive: into its fallback state; into any, where that one processes no I/O or does not exist.
+    pub(super) fn fallback(self, entry: &Entry) -> StateSet {
+        let fallback = entry.config.fallback;
+        if self.operational_states(entry).contains(fallback) { StateSet::of(fallback) } else { StateSet::ALL }
+    }
+
     /// What a drive takes at most of which nothing is known: what its slot delivers, and the chassis's overhead.
     fn unknown(self, entry: &Entry) -> Milliwatts {
         entry.config.slot_limit.saturating_add(self.rule.overhead)

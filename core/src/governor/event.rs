@@ -38,7 +38,8 @@ pub enum Event {
         /// From where.
         slot: Slot,
     },
-    /// The drive was reset, with whatever was in flight to it: it is in its fallback state now.
+    /// The drive was reset, with whatever was in flight to it: it should be in its fallback state now. What it counted for
+    /// before goes on counting until it has been read.
     Reset {
         /// Which.
         slot: Slot,

@@ -172,9 +172,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             Event::Attached { slot, drive } => self.attach(slot, drive, now),
             Event::Removed { slot } => self.remove(slot),
             Event::Meter(reading) => self.meter_reads(reading, now),
-            Event::Reset { slot } => self.with(slot, |entry, _| {
+            Event::Reset { slot } => self.with(slot, |entry, figures| {
                 entry.outbox = None;
-                entry.drive.reset(entry.config.fallback);
+                entry.drive.reset(figures.fallback(entry));
             }),
             Event::Work { slot, seen } => {
                 let counts_for = self.config.window.saturating_add(self.config.dwell);
@@ -207,9 +207,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             }
             Event::Lost { slot, id } => {
                 let patience = self.config.patience;
-                self.with(slot, |entry, _| {
+                self.with(slot, |entry, figures| {
                     entry.outbox.take_if(|outgoing| outgoing.id == id);
-                    entry.drive.lost(id, entry.config.fallback, patience);
+                    entry.drive.lost(id, figures.fallback(entry), patience);
                 });
             }
         }
