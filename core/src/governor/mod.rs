@@ -92,7 +92,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let (now, backwards) = self.clock.advance(now);
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         rotation::serve(figures, &mut self.entries, now.since(before).unwrap_or_default());
-        self.alarms.clock_backwards.set(backwards.then_some(()));
+        if backwards || now > before {
+            self.alarms.clock_backwards.set(backwards.then_some(()));
+        }
         self.note(now, event);
         self.decide(now);
     }
