@@ -62,7 +62,7 @@ pub struct DriveConfig {
     pub profile: ProfileIndex,
     /// The most that the slot can deliver: what a drive counts for that does not report its maximum.
     pub slot_limit: Milliwatts,
-    /// The kinds of work that it is going to do.
+    /// The kinds of work that it is going to do. None declared: it may do anything.
     pub declared: WorkSet,
     /// The state that it falls back to when it is reset: the saved value where there is one, else the default.
     pub fallback: PowerState,

@@ -41,7 +41,10 @@ pub(super) struct Outgoing {
 }
 
 impl Entry {
-    pub(super) fn new(config: DriveConfig, now: Instant) -> Self {
+    pub(super) fn new(mut config: DriveConfig, now: Instant) -> Self {
+        if config.declared.is_empty() {
+            config.declared = WorkSet::ALL;
+        }
         let thermal = config.thermal.clone().map(|limits| Thermal::new(limits, now));
         Self {
             config,
