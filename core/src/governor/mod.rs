@@ -36,7 +36,6 @@ use crate::budget::Ledger;
 use crate::drive::Phase;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile};
-use crate::thermal::Thermal;
 use crate::units::{Instant, Milliwatts};
 
 /// Raised whenever the same events are meant to give other commands than before. Journals carry it.
@@ -117,14 +116,14 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
     /// When a [`Event::Tick`] is due at the latest; `None` where only an event can change anything.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
+        let now = self.clock.ours();
         let entries = || self.entries.iter().flatten();
         let of_drives = entries().filter_map(|entry| entry.drive.settles_at());
         let of_heat = entries().filter_map(|entry| entry.thermal.as_ref()).filter(|thermal| !thermal.is_lost());
-        let of_heat = of_heat.map(Thermal::next_deadline);
+        let of_heat = of_heat.map(|thermal| thermal.next_deadline(now));
         let of_work = entries().filter(|entry| !entry.seen.is_empty()).map(|entry| entry.seen_until);
         let waiting =
             entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
-        let now = self.clock.ours();
         let of_raises = waiting.map(|entry| entry.lowered.after(self.config.dwell)).filter(|due| *due > now);
         let busy = entries().filter(|entry| entry.drive.is_busy());
         let of_answers = busy.map(|entry| entry.sent.after(self.config.window)).filter(|late| *late > now);
