@@ -16,9 +16,9 @@ pub(super) struct Entry {
     pub(super) thermal: Option<Thermal>,
     /// The state that the plan gives it; `None` until the drive was known for the first time.
     pub(super) target: Option<PowerState>,
-    /// Work seen outside the declaration, which counts until `seen_until`.
+    /// Work seen, some of it outside the declaration, which counts until `seen_until`; `None`: the last report has such work.
     pub(super) seen: WorkSet,
-    pub(super) seen_until: Instant,
+    pub(super) seen_until: Option<Instant>,
     /// When it was sent to a lower state last.
     pub(super) lowered: Instant,
     /// What it has had so far: the value of its states, summed over time.
@@ -52,7 +52,7 @@ impl Entry {
             thermal,
             target: None,
             seen: WorkSet::NONE,
-            seen_until: now,
+            seen_until: None,
             lowered: now,
             service: 0,
             turns: 0,

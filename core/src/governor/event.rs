@@ -44,7 +44,8 @@ pub enum Event {
         /// Which.
         slot: Slot,
     },
-    /// The kinds of work that the drive has been doing since the last such event.
+    /// The kinds of work that the drive has been doing since the last such event. Work that was not declared counts until some
+    /// time after the first report without it: silence says nothing.
     Work {
         /// Which drive.
         slot: Slot,

@@ -36,7 +36,7 @@ use crate::budget::Ledger;
 use crate::drive::Phase;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile};
-use crate::units::{Instant, Milliwatts};
+use crate::units::{Instant, Microseconds, Milliwatts};
 
 /// Raised whenever the same events are meant to give other commands than before. Journals carry it.
 pub const DECISION_VERSION: u16 = 1;
@@ -121,15 +121,16 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let of_drives = entries().filter_map(|entry| entry.drive.settles_at());
         let of_heat = entries().filter_map(|entry| entry.thermal.as_ref()).filter(|thermal| !thermal.is_lost());
         let of_heat = of_heat.map(|thermal| thermal.next_deadline(now));
-        let of_work = entries().filter(|entry| !entry.seen.is_empty()).map(|entry| entry.seen_until);
+        let of_work = entries().filter_map(|entry| entry.seen_until);
         let waiting =
             entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
         let of_raises = waiting.map(|entry| entry.lowered.after(self.config.dwell)).filter(|due| *due > now);
         let busy = entries().filter(|entry| entry.drive.is_busy());
         let of_answers = busy.map(|entry| entry.sent.after(self.config.window)).filter(|late| *late > now);
-        let of_plan = self.stale.then(|| self.planned.after(self.config.dwell));
-        let of_rotation =
-            (entries().filter(|entry| entry.drive.is_managed()).count() > 1).then_some(self.next_rotation);
+        let of_plan = self.stale.then(|| self.planned.after(self.config.dwell)).filter(|due| *due > now);
+        let rotates = self.config.rotation_interval > Microseconds::ZERO
+            && entries().filter(|entry| entry.drive.is_managed()).count() > 1;
+        let of_rotation = rotates.then_some(self.next_rotation);
         let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
         let of_system = [of_plan, of_rotation, of_meter].into_iter().flatten();
         let ours = of_drives.chain(of_heat).chain(of_work).chain(of_raises).chain(of_answers).chain(of_system).min()?;
@@ -182,7 +183,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 self.with(slot, |entry, _| {
                     if !entry.config.declared.contains_all(seen) {
                         entry.seen = entry.seen.union(seen);
-                        entry.seen_until = now.after(counts_for);
+                        entry.seen_until = None;
+                    } else if !entry.seen.is_empty() {
+                        entry.seen_until.get_or_insert(now.after(counts_for));
                     }
                 });
             }
@@ -276,7 +279,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             self.planned = now;
             self.stale = plan::is_constrained(&self.entries);
         }
-        if now >= self.next_rotation {
+        if self.config.rotation_interval > Microseconds::ZERO && now >= self.next_rotation {
             rotation::rotate(figures, &mut self.entries);
             self.next_rotation = now.after(self.config.rotation_interval);
         }
@@ -294,8 +297,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         for slot in (0..=u8::MAX).take(DRIVES) {
             self.with(slot, |entry, _| {
                 entry.drive.advance(now);
-                if entry.seen_until <= now {
+                if entry.seen_until.is_some_and(|until| until <= now) {
                     entry.seen = crate::profile::WorkSet::NONE;
+                    entry.seen_until = None;
                 }
                 if let Some(thermal) = entry.thermal.as_mut() {
                     thermal.advance(now);
