@@ -59,6 +59,15 @@ impl StateSet {
     }
 }
 
+/// The states that a drive has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownStates {
+    /// Those that process I/O.
+    pub operational: StateSet,
+    /// Those that do not.
+    pub non_operational: StateSet,
+}
+
 impl FromIterator<PowerState> for StateSet {
     fn from_iter<I: IntoIterator<Item = PowerState>>(states: I) -> Self {
         states.into_iter().fold(Self::NONE, Self::with)
@@ -243,8 +252,7 @@ impl Drive {
         }
     }
 
-    /// A command came back. `settled` is when a change that was accepted now will have settled; `operational` are the
-    /// states that process I/O; after `patience` failures in a row the drive is given up.
+    /// A command came back. `settled` is when a change that was accepted now will have settled; after `patience` failures in a row the drive is given up.
     pub fn completed(
         &mut self,
         id: CommandId,
@@ -252,12 +260,12 @@ impl Drive {
         now: Instant,
         settled: Instant,
         patience: u8,
-        operational: StateSet,
+        states: KnownStates,
     ) {
         match (self.phase, outcome) {
             (Phase::Unknown { read, may }, Outcome::Is(state)) if read == Some(id) => {
                 self.failures = 0;
-                self.phase = if operational.contains(state) {
+                self.phase = if states.operational.contains(state) {
                     Phase::Settling { state, may: may.with(state), settled }
                 } else {
                     // A sleeping drive wakes into an operational state that it does not name.
@@ -278,12 +286,17 @@ impl Drive {
             }
             (Phase::Verifying { to, may, settled, read }, Outcome::Is(state)) if read == Some(id) => {
                 // It may have gone to sleep on its own since; it wakes into the state that it accepted.
-                if state == to || !operational.contains(state) {
+                if state == to || states.non_operational.contains(state) {
                     self.failures = 0;
                     self.phase = Phase::Settling { state: to, may, settled };
                     self.advance(now);
                 } else {
-                    self.phase = Phase::Settling { state, may: may.with(state), settled };
+                    self.phase = if states.operational.contains(state) {
+                        Phase::Settling { state, may: may.with(state), settled }
+                    } else {
+                        // A state that it does not have says nothing.
+                        Phase::Holding { state, may: StateSet::ALL }
+                    };
                     self.failed(Cause::Disobedient, patience);
                 }
             }
@@ -338,13 +351,13 @@ mod tests {
         PowerState::new(number).unwrap()
     }
 
-    /// States 0 to 2 process I/O, 3 does not.
-    fn operational() -> StateSet {
-        (0..3).map(ps).collect()
+    /// States 0 to 2 process I/O, 3 does not, and there are no others.
+    fn states() -> KnownStates {
+        KnownStates { operational: (0..3).map(ps).collect(), non_operational: StateSet::of(ps(3)) }
     }
 
     fn answer(drive: &mut Drive, id: CommandId, outcome: Outcome) {
-        drive.completed(id, outcome, NOW, SETTLED, PATIENCE, operational());
+        drive.completed(id, outcome, NOW, SETTLED, PATIENCE, states());
     }
 
     fn holding(state: u8) -> Drive {
@@ -427,6 +440,16 @@ mod tests {
         answer(&mut drive, NEXT, Outcome::Is(ps(3)));
         drive.advance(SETTLED);
         assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(1)), StateSet::of(ps(1))));
+    }
+
+    #[test]
+    fn a_state_that_the_drive_does_not_have_confirms_nothing() {
+        let mut drive = holding(0);
+        set(&mut drive, 2);
+        answer(&mut drive, ID, Outcome::Done);
+        drive.sent(Request::ReadPowerState, NEXT);
+        answer(&mut drive, NEXT, Outcome::Is(ps(4)));
+        assert_eq!(drive.may_be_in(), StateSet::ALL);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::config::DriveConfig;
 use super::event::{CommandId, Reason, Request};
-use crate::drive::{Drive, StateSet};
+use crate::drive::{Drive, KnownStates, StateSet};
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile, StateProfile, WorkSet};
 use crate::thermal::{Level, Thermal};
@@ -115,6 +115,14 @@ impl<'a> Figures<'a> {
         self.operational(entry).map(|(number, _)| number).collect()
     }
 
+    /// All states of the drive.
+    pub(super) fn known_states(self, entry: &Entry) -> KnownStates {
+        let states = self.profiles.get(usize::from(entry.config.profile.0)).map_or(0, |profile| profile.states.len());
+        let operational = self.operational_states(entry);
+        let numbers = (0u8..).take(states).filter_map(PowerState::new);
+        KnownStates { operational, non_operational: numbers.filter(|state| !operational.contains(*state)).collect() }
+    }
+
     /// Where a reset takes the drive: into its fallback state; into any, where that one processes no I/O or does not exist.
     pub(super) fn fallback(self, entry: &Entry) -> StateSet {
         let fallback = entry.config.fallback;
@@ -127,7 +135,8 @@ impl<'a> Figures<'a> {
     }
 
     fn of(self, entry: &Entry, state: &StateProfile) -> Milliwatts {
-        state.figure(entry.work(), self.rule).unwrap_or(self.unknown(entry))
+        let figure = state.figure(entry.work(), self.rule);
+        figure.unwrap_or_else(|| self.unknown(entry).max(state.measured_peak(entry.work())))
     }
 
     /// What the drive takes at most in a state; what its slot delivers where it has no such state.

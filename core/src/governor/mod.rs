@@ -199,9 +199,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
                 self.with(slot, |entry, figures| {
                     let settled = now.after(figures.settling(entry, window));
-                    let operational = figures.operational_states(entry);
+                    let states = figures.known_states(entry);
                     entry.outbox.take_if(|outgoing| outgoing.id == id);
-                    entry.drive.completed(id, outcome, now, settled, patience, operational);
+                    entry.drive.completed(id, outcome, now, settled, patience, states);
                     // A drive that has just become known keeps its state until a plan says otherwise.
                     entry.target = entry.target.or(entry.drive.heading_for());
                 });
@@ -358,7 +358,10 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool) -> Option<Due> {
         return Some((Request::ReadPowerState, reason, Milliwatts::ZERO));
     }
     let (current, target) = entry.drive.ready_in().zip(entry.target).filter(|(is, wanted)| is != wanted)?;
-    let (has, gets) = (figures.figure(entry, current), figures.figure(entry, target));
+    // A sleeping drive has what it may wake into.
+    let is_awake = figures.operational_states(entry).contains(current);
+    let has = if is_awake { figures.figure(entry, current) } else { figures.draw_now(entry) };
+    let gets = figures.figure(entry, target);
     let reason = if gets > has {
         Reason::Raise
     } else if shedding {
