@@ -8,8 +8,8 @@ use wattline_core::governor::{
     Alarm, Cause, Command, CommandId, Config, DriveConfig, Event, Outcome, Reason, Request, Slot,
 };
 use wattline_core::nvme::{PowerState, Status};
-use wattline_core::profile::{Work, WorkSet, d5_p5336};
-use wattline_core::units::Milliwatts;
+use wattline_core::profile::{Measured, Work, WorkSet, d5_p5336};
+use wattline_core::units::{BytesPerSecond, Milliwatts};
 
 const HOUR: u64 = 3600 * SECOND;
 
@@ -652,6 +652,18 @@ fn a_slot_delivers_what_the_drive_takes_and_not_what_the_meter_shows_for_it() {
     world.attach(1, DriveConfig { slot_limit: watts(24), ..article_drive() }, 0);
     world.calm();
     assert_eq!((world.state(0), world.state(1)), (0, 1));
+}
+
+#[test]
+fn a_drive_that_was_measured_above_its_slots_limit_counts_at_what_was_measured() {
+    let mut profile = nameplate(&[(0, true)]);
+    let power = Milliwatts::new(41_500);
+    let measured = Measured { power, throughput: BytesPerSecond::new(1), limited_by_fabric: false };
+    profile.states[0].measured[Work::RandomRead] = Some(measured);
+    let mut world = World::new(Config::new(watts(100), watts(0)), &[profile]);
+    world.attach(0, drive(), 0);
+    world.calm();
+    assert_eq!(world.watched.governor.ledger().draw(0), power);
 }
 
 #[test]

@@ -32,7 +32,10 @@ impl Watched {
         self.governor.handle(instant, event.clone());
         let commands = drain(&mut self.governor);
         let raises = self.ledger.sent(&commands);
-        self.ledger.check(&raises, &commands);
+        self.ledger.check(&raises, &commands, |slot| {
+            let (target, phase) = (self.governor.target(slot), self.governor.phase(slot));
+            format!("after {event:?}: target {target:?}, {phase:?}, {:?}", self.ledger.drive(slot))
+        });
         self.check_time(now, event);
         commands
     }
@@ -66,12 +69,14 @@ pub(crate) fn drain(governor: &mut TestGovernor) -> Vec<Command> {
 }
 
 /// What is known of one drive from outside.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Drive {
     config: DriveConfig,
-    /// Work seen last, and all work ever seen.
+    /// Work seen last.
     seen: WorkSet,
-    ever_seen: WorkSet,
+    /// Work that was seen before and may still count, until some time after the first report of declared work alone.
+    lingering: WorkSet,
+    lingers_until: Option<u64>,
     /// The states that it may be in, a bit for each, without the one asked for.
     base: u32,
     /// The state asked for: in flight, or accepted and not yet read back.
@@ -91,7 +96,8 @@ impl Drive {
         Self {
             config,
             seen: WorkSet::NONE,
-            ever_seen: WorkSet::NONE,
+            lingering: WorkSet::NONE,
+            lingers_until: None,
             base: u32::MAX,
             asked: None,
             accepted: None,
@@ -110,7 +116,8 @@ impl Drive {
         *self = Self {
             base,
             seen: self.seen,
-            ever_seen: self.ever_seen,
+            lingering: self.lingering,
+            lingers_until: self.lingers_until,
             unmanaged: self.unmanaged,
             ..Self::new(self.config.clone())
         };
@@ -185,7 +192,7 @@ impl Ledger {
     // ---- events ----
 
     fn note(&mut self, now: u64, event: &Event) {
-        self.elapsed += now.saturating_sub(self.last.unwrap_or(now));
+        self.elapsed = self.elapsed.saturating_add(now.saturating_sub(self.last.unwrap_or(now)));
         self.last = Some(now);
         let elapsed = self.elapsed;
         for drive in self.drives.iter_mut().flatten() {
@@ -193,7 +200,11 @@ impl Ledger {
                 drive.base = bit(state);
                 drive.settling = None;
             }
+            if drive.lingers_until.is_some_and(|until| until <= elapsed) {
+                (drive.lingering, drive.lingers_until) = (WorkSet::NONE, None);
+            }
         }
+        let lingers_for = self.config.window.saturating_add(self.config.dwell).get();
         match event {
             Event::Tick | Event::Temperature { .. } | Event::Meter(_) => {}
             Event::Cap(cap) => self.config.cap = *cap,
@@ -220,7 +231,11 @@ impl Ledger {
             Event::Work { slot, seen } => {
                 if let Some(drive) = self.drive_mut(*slot) {
                     drive.seen = *seen;
-                    drive.ever_seen = drive.ever_seen.union(*seen);
+                    if !work_declared(drive).contains_all(*seen) {
+                        (drive.lingering, drive.lingers_until) = (drive.lingering.union(*seen), None);
+                    } else if !drive.lingering.is_empty() {
+                        drive.lingers_until.get_or_insert(elapsed.saturating_add(lingers_for));
+                    }
                 }
             }
             Event::Completed { slot, id, outcome } => self.completed(*slot, *id, *outcome),
@@ -374,7 +389,7 @@ impl Ledger {
 
     // ---- checks ----
 
-    fn check(&self, raises: &[(Slot, u32, bool)], commands: &[Command]) {
+    fn check(&self, raises: &[(Slot, u32, bool)], commands: &[Command], tell: impl Fn(Slot) -> String) {
         let allowance = self.allowance();
         let draws = self.draws();
         for (slot, _, read) in raises {
@@ -384,7 +399,7 @@ impl Ledger {
             );
             assert!(read, "slot {slot} was raised before it was read: {commands:?}");
         }
-        self.check_shedding(allowance);
+        self.check_shedding(allowance, tell);
         self.check_floor(allowance);
         for alarm in &self.alarms {
             assert!(slot_of(alarm).is_none_or(|slot| self.drive(slot).is_some()), "{alarm:?}, and there is no drive");
@@ -392,19 +407,21 @@ impl Ledger {
     }
 
     /// While too much is on its way, nobody who could be lowered is left alone.
-    fn check_shedding(&self, allowance: u64) {
+    fn check_shedding(&self, allowance: u64, tell: impl Fn(Slot) -> String) {
         let heading: u64 = self.drives.iter().flatten().map(|drive| self.heading(drive)).sum();
         if heading <= allowance {
             return;
         }
-        for (slot, drive) in self.drives.iter().enumerate() {
+        for (slot, drive) in (0..).zip(&self.drives) {
             let Some(drive) = drive else { continue };
-            let at_rest = !drive.unmanaged && drive.flight.is_none();
+            // What is lowest depends on the work.
+            let at_rest = !drive.unmanaged && drive.flight.is_none() && work(drive).contains_all(drive.lingering);
             assert!(
                 !at_rest || self.heading(drive) <= self.lowest(drive),
-                "heading for {heading} mW, allowance {allowance} mW, and slot {slot} stays at {} mW though {} mW can be had",
+                "heading for {heading} mW, allowance {allowance} mW, and slot {slot} stays at {} mW though {} mW can be had; {}",
                 self.heading(drive),
-                self.lowest(drive)
+                self.lowest(drive),
+                tell(slot)
             );
         }
     }
@@ -425,7 +442,7 @@ impl Ledger {
     fn floor(&self, at_most: bool) -> u64 {
         let floor = |drive: &Drive| match (drive.unmanaged, at_most) {
             (false, false) => self.lowest(drive),
-            (false, true) => self.lowest_for(drive, work(drive).union(drive.ever_seen)),
+            (false, true) => self.lowest_for(drive, work(drive).union(drive.lingering)),
             (true, false) => self.draw(drive),
             (true, true) => self.draw_in(drive, u32::MAX).max(u64::from(drive.config.slot_limit.get())),
         };
@@ -529,7 +546,11 @@ impl Ledger {
 
 /// What the drive may be doing: what was declared (nothing declared: anything) and what was seen last.
 fn work(drive: &Drive) -> WorkSet {
-    if drive.config.declared.is_empty() { WorkSet::ALL } else { drive.config.declared.union(drive.seen) }
+    work_declared(drive).union(drive.seen)
+}
+
+fn work_declared(drive: &Drive) -> WorkSet {
+    if drive.config.declared.is_empty() { WorkSet::ALL } else { drive.config.declared }
 }
 
 fn slot_of(alarm: &Alarm) -> Option<Slot> {
