@@ -281,7 +281,11 @@ impl Drive {
             }
             (Phase::Changing { from, before, id: sent, .. }, Outcome::Rejected(status)) if sent == id => {
                 // It did nothing, so it counts as before. When its last change has settled is not known any more.
-                self.phase = Phase::Settling { state: from, may: before, settled };
+                self.phase = if states.operational.contains(from) {
+                    Phase::Settling { state: from, may: before, settled }
+                } else {
+                    Phase::Holding { state: from, may: before }
+                };
                 self.failed(Cause::Rejected(status), patience);
             }
             (Phase::Verifying { to, may, settled, read }, Outcome::Is(state)) if read == Some(id) => {
@@ -440,6 +444,17 @@ mod tests {
         answer(&mut drive, NEXT, Outcome::Is(ps(3)));
         drive.advance(SETTLED);
         assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(1)), StateSet::of(ps(1))));
+    }
+
+    #[test]
+    fn a_sleeping_drive_that_refuses_may_still_wake_into_any_state() {
+        let mut drive = Drive::attached();
+        drive.sent(Request::ReadPowerState, ID);
+        answer(&mut drive, ID, Outcome::Is(ps(3)));
+        set(&mut drive, 1);
+        answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
+        drive.advance(SETTLED);
+        assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(3)), StateSet::ALL));
     }
 
     #[test]
