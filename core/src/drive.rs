@@ -288,14 +288,15 @@ impl Drive {
                 };
                 self.failed(Cause::Rejected(status), patience);
             }
-            (Phase::Verifying { to, may, settled, read }, Outcome::Is(state)) if read == Some(id) => {
+            (Phase::Verifying { to, may, settled: accepted, read }, Outcome::Is(state)) if read == Some(id) => {
                 // It may have gone to sleep on its own since; it wakes into the state that it accepted.
                 if state == to || states.non_operational.contains(state) {
                     self.failures = 0;
-                    self.phase = Phase::Settling { state: to, may, settled };
+                    self.phase = Phase::Settling { state: to, may, settled: accepted };
                     self.advance(now);
                 } else {
                     self.phase = if states.operational.contains(state) {
+                        // When it went there is not known.
                         Phase::Settling { state, may: may.with(state), settled }
                     } else {
                         // A state that it does not have says nothing.
@@ -455,6 +456,18 @@ mod tests {
         answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
         drive.advance(SETTLED);
         assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(3)), StateSet::ALL));
+    }
+
+    #[test]
+    fn a_state_that_nobody_asked_for_settles_from_when_it_was_read() {
+        let mut drive = holding(0);
+        set(&mut drive, 1);
+        answer(&mut drive, ID, Outcome::Done);
+        drive.sent(Request::ReadPowerState, NEXT);
+        let (late, later) = (Instant::from_micros(9_000), Instant::from_micros(10_000));
+        drive.completed(NEXT, Outcome::Is(ps(2)), late, later, PATIENCE, states());
+        drive.advance(late);
+        assert_eq!((drive.may_be_in().contains(ps(0)), drive.settles_at()), (true, Some(later)));
     }
 
     #[test]

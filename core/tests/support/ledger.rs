@@ -32,6 +32,15 @@ impl Watched {
         self.governor.handle(instant, event.clone());
         let commands = drain(&mut self.governor);
         let raises = self.ledger.sent(&commands);
+        for slot in 0..SLOTS {
+            let (own, outside) = (self.governor.ledger().draw(usize::from(slot)).get(), self.ledger.draw_of(slot));
+            assert!(
+                u64::from(own) >= outside,
+                "slot {slot} counts at {own} mW and may take {outside} mW after {event:?}: {:?}, {:?}",
+                self.governor.phase(slot),
+                self.ledger.drive(slot)
+            );
+        }
         self.ledger.check(&raises, &commands, |slot| {
             let (target, phase) = (self.governor.target(slot), self.governor.phase(slot));
             format!("after {event:?}: target {target:?}, {phase:?}, {:?}", self.ledger.drive(slot))
