@@ -372,9 +372,12 @@ impl Ledger {
         }
         sets.retain(|(slot, before, _)| {
             let drive = self.drive(*slot).expect("a drive");
-            let named = drive.named.map_or(u64::MAX, |named| self.draw_in(drive, bit(named)));
-            let target = drive.asked.map_or(0, |asked| self.draw_in(drive, bit(asked)));
-            self.draw(drive) > self.draw_in(drive, *before) || target > named
+            // Which of two states takes more depends on the work, and some may still count that was seen long ago.
+            [work(drive), work(drive).union(drive.lingering)].into_iter().all(|work| {
+                let named = drive.named.map_or(u64::MAX, |named| self.draw_for(drive, bit(named), work));
+                let target = drive.asked.map_or(0, |asked| self.draw_for(drive, bit(asked), work));
+                target > named || self.draw_for(drive, drive.may(), work) > self.draw_for(drive, *before, work)
+            })
         });
         sets
     }
@@ -451,11 +454,14 @@ impl Ledger {
 
     /// The sum of the lowest draws that can be had; `at_most`: as the most cautious would count them.
     fn floor(&self, at_most: bool) -> u64 {
+        let cautious = |drive: &Drive| work(drive).union(drive.lingering);
         let floor = |drive: &Drive| match (drive.unmanaged, at_most) {
             (false, false) => self.lowest(drive),
-            (false, true) => self.lowest_for(drive, work(drive).union(drive.lingering)),
+            (false, true) => self.lowest_for(drive, cautious(drive)),
             (true, false) => self.draw(drive),
-            (true, true) => self.draw_in(drive, u32::MAX).max(u64::from(drive.config.slot_limit.get())),
+            (true, true) => {
+                self.draw_for(drive, u32::MAX, cautious(drive)).max(u64::from(drive.config.slot_limit.get()))
+            }
         };
         self.drives.iter().flatten().map(floor).sum()
     }
@@ -482,11 +488,15 @@ impl Ledger {
 
     /// The most that the drive may take in any of these states.
     fn draw_in(&self, drive: &Drive, states: u32) -> u64 {
+        self.draw_for(drive, states, work(drive))
+    }
+
+    fn draw_for(&self, drive: &Drive, states: u32, work: WorkSet) -> u64 {
         let slot_limit = u64::from(drive.config.slot_limit.get());
         let Some(profile) = self.profile(drive) else { return slot_limit };
         let figures = |states: u32| {
             let reached = profile.operational().filter(move |(state, _)| states & bit(state.number()) != 0);
-            reached.map(|(_, state)| self.state_figure(state, drive, work(drive))).max()
+            reached.map(|(_, state)| self.state_figure(state, drive, work)).max()
         };
         figures(states).or_else(|| figures(u32::MAX)).unwrap_or(slot_limit)
     }
