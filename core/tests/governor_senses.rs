@@ -2,25 +2,11 @@
 
 mod support;
 
-use support::{MILLISECOND, SECOND, World, article_drive, drive, nameplate};
-use wattline_core::governor::{Alarm, Command, Config, DriveConfig, Event, MeterConfig, Reason, Request, Slot};
+use support::{MILLISECOND, SECOND, World, article_drive, drive, nameplate, sets, watts};
+use wattline_core::governor::{Alarm, Config, DriveConfig, Event, MeterConfig, Reason, Slot};
 use wattline_core::profile::d5_p5336;
 use wattline_core::thermal::ThermalLimits;
 use wattline_core::units::{Kelvin, Microseconds, Milliwatts};
-
-fn watts(watts: u32) -> Milliwatts {
-    Milliwatts::from_watts(watts)
-}
-
-fn sets(commands: &[Command]) -> Vec<(Slot, u8, Reason)> {
-    let set = |command: &Command| match command {
-        Command::Drive { slot, request: Request::SetPowerState(state), reason, .. } => {
-            Some((*slot, state.number(), *reason))
-        }
-        _ => None,
-    };
-    commands.iter().filter_map(set).collect()
-}
 
 /// The article's server with a meter of its kind.
 fn metered(cap: u32, stuck_after: Option<Microseconds>) -> World {

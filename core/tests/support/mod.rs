@@ -4,10 +4,12 @@
 
 mod ledger;
 mod profiles;
+mod servers;
 mod world;
 
 pub(crate) use ledger::Watched;
 pub(crate) use profiles::{article_drive, drive, nameplate, writing};
+pub(crate) use servers::{article, few, missing, plain, raised, server, sets, unmanaged, watts};
 pub(crate) use world::{Dice, Fate, PROMPT, World};
 
 use wattline_core::governor::Governor;
@@ -20,3 +22,4 @@ pub(crate) type TestGovernor = Governor<{ SLOTS as usize }, 8>;
 
 pub(crate) const MILLISECOND: u64 = 1_000;
 pub(crate) const SECOND: u64 = 1_000_000;
+pub(crate) const HOUR: u64 = 3600 * SECOND;
