@@ -28,7 +28,7 @@ pub struct Config {
     /// How long a plan stands before a better one may replace it, and a lowered drive before it may be raised.
     /// Lowering is never delayed.
     pub dwell: Microseconds,
-    /// How often one pair of equal drives trades places, so that each gets its share of the better state. Zero: never.
+    /// How often equal drives take turns, so that each gets its share of the better state. Zero: never.
     pub rotation_interval: Microseconds,
     /// How many lost, refused or ignored commands in a row leave a drive unmanaged.
     pub patience: u8,
