@@ -46,11 +46,26 @@ impl StateSet {
         Self(self.0 | 1 << state.number())
     }
 
+    /// The states that are in either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether a state is in the set.
     #[must_use]
     pub const fn contains(self, state: PowerState) -> bool {
         self.0 & 1 << state.number() != 0
     }
+}
+
+/// The states that a drive has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownStates {
+    /// Those that process I/O.
+    pub operational: StateSet,
+    /// Those that do not.
+    pub non_operational: StateSet,
 }
 
 impl FromIterator<PowerState> for StateSet {
@@ -199,9 +214,13 @@ impl Drive {
         matches!(self.phase, Phase::Unknown { read: None, .. } | Phase::Verifying { read: None, .. })
     }
 
-    /// The drive was reset and is in its fallback state. Failures are forgotten: a reset is a new start.
-    pub const fn reset(&mut self, fallback: PowerState) {
-        *self = Self { phase: Phase::Unknown { may: StateSet::of(fallback), read: None }, failures: 0 };
+    /// The drive was reset, and should be in a state of `fallback`. Where it was counts until it has been read: a
+    /// lowering that nobody has confirmed frees nothing. Failures are forgotten: a reset is a new start, except for a
+    /// drive without a usable state.
+    pub const fn reset(&mut self, fallback: StateSet) {
+        if !matches!(self.phase, Phase::Unmanaged { cause: Cause::NoUsableState, .. }) {
+            *self = Self { phase: Phase::Unknown { may: self.may_be_in().union(fallback), read: None }, failures: 0 };
+        }
     }
 
     /// The drive cannot be controlled at all.
@@ -233,8 +252,7 @@ impl Drive {
         }
     }
 
-    /// A command came back. `settled` is when a change that was accepted now will have settled; `operational` are the
-    /// states that process I/O; after `patience` failures in a row the drive is given up.
+    /// A command came back. `settled` is when a change that was accepted now will have settled; after `patience` failures in a row the drive is given up.
     pub fn completed(
         &mut self,
         id: CommandId,
@@ -242,12 +260,12 @@ impl Drive {
         now: Instant,
         settled: Instant,
         patience: u8,
-        operational: StateSet,
+        states: KnownStates,
     ) {
         match (self.phase, outcome) {
             (Phase::Unknown { read, may }, Outcome::Is(state)) if read == Some(id) => {
                 self.failures = 0;
-                self.phase = if operational.contains(state) {
+                self.phase = if states.operational.contains(state) {
                     Phase::Settling { state, may: may.with(state), settled }
                 } else {
                     // A sleeping drive wakes into an operational state that it does not name.
@@ -263,17 +281,27 @@ impl Drive {
             }
             (Phase::Changing { from, before, id: sent, .. }, Outcome::Rejected(status)) if sent == id => {
                 // It did nothing, so it counts as before. When its last change has settled is not known any more.
-                self.phase = Phase::Settling { state: from, may: before, settled };
+                self.phase = if states.operational.contains(from) {
+                    Phase::Settling { state: from, may: before, settled }
+                } else {
+                    Phase::Holding { state: from, may: before }
+                };
                 self.failed(Cause::Rejected(status), patience);
             }
-            (Phase::Verifying { to, may, settled, read }, Outcome::Is(state)) if read == Some(id) => {
+            (Phase::Verifying { to, may, settled: accepted, read }, Outcome::Is(state)) if read == Some(id) => {
                 // It may have gone to sleep on its own since; it wakes into the state that it accepted.
-                if state == to || !operational.contains(state) {
+                if state == to || states.non_operational.contains(state) {
                     self.failures = 0;
-                    self.phase = Phase::Settling { state: to, may, settled };
+                    self.phase = Phase::Settling { state: to, may, settled: accepted };
                     self.advance(now);
                 } else {
-                    self.phase = Phase::Settling { state, may: may.with(state), settled };
+                    self.phase = if states.operational.contains(state) {
+                        // When it went there is not known.
+                        Phase::Settling { state, may: may.with(state), settled }
+                    } else {
+                        // A state that it does not have says nothing.
+                        Phase::Holding { state, may: StateSet::ALL }
+                    };
                     self.failed(Cause::Disobedient, patience);
                 }
             }
@@ -285,15 +313,16 @@ impl Drive {
         }
     }
 
-    /// The adapter gave a command up. What it did is not known, and the drive may have been reset in the course of it.
-    pub fn lost(&mut self, id: CommandId, fallback: PowerState, patience: u8) {
+    /// The adapter gave a command up. What it did is not known, and the drive may have been reset in the course of it, into
+    /// a state of `fallback`.
+    pub fn lost(&mut self, id: CommandId, fallback: StateSet, patience: u8) {
         let in_flight = match self.phase {
             Phase::Unknown { read, .. } | Phase::Verifying { read, .. } => read,
             Phase::Changing { id, .. } => Some(id),
             _ => None,
         };
         if in_flight == Some(id) {
-            self.phase = Phase::Unknown { may: self.may_be_in().with(fallback), read: None };
+            self.phase = Phase::Unknown { may: self.may_be_in().union(fallback), read: None };
             self.failed(Cause::CommandsLost, patience);
         }
     }
@@ -327,13 +356,13 @@ mod tests {
         PowerState::new(number).unwrap()
     }
 
-    /// States 0 to 2 process I/O, 3 does not.
-    fn operational() -> StateSet {
-        (0..3).map(ps).collect()
+    /// States 0 to 2 process I/O, 3 does not, and there are no others.
+    fn states() -> KnownStates {
+        KnownStates { operational: (0..3).map(ps).collect(), non_operational: StateSet::of(ps(3)) }
     }
 
     fn answer(drive: &mut Drive, id: CommandId, outcome: Outcome) {
-        drive.completed(id, outcome, NOW, SETTLED, PATIENCE, operational());
+        drive.completed(id, outcome, NOW, SETTLED, PATIENCE, states());
     }
 
     fn holding(state: u8) -> Drive {
@@ -378,8 +407,9 @@ mod tests {
         answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
         let cause = Cause::Rejected(Status::INVALID_FIELD);
         assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), cause });
-        drive.reset(ps(0));
-        assert_eq!(drive.phase(), Phase::Unknown { may: StateSet::of(ps(0)), read: None });
+        drive.reset(StateSet::of(ps(0)));
+        let may = StateSet::of(ps(0)).with(ps(2));
+        assert_eq!(drive.phase(), Phase::Unknown { may, read: None });
     }
 
     #[test]
@@ -418,15 +448,48 @@ mod tests {
     }
 
     #[test]
+    fn a_sleeping_drive_that_refuses_may_still_wake_into_any_state() {
+        let mut drive = Drive::attached();
+        drive.sent(Request::ReadPowerState, ID);
+        answer(&mut drive, ID, Outcome::Is(ps(3)));
+        set(&mut drive, 1);
+        answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
+        drive.advance(SETTLED);
+        assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(3)), StateSet::ALL));
+    }
+
+    #[test]
+    fn a_state_that_nobody_asked_for_settles_from_when_it_was_read() {
+        let mut drive = holding(0);
+        set(&mut drive, 1);
+        answer(&mut drive, ID, Outcome::Done);
+        drive.sent(Request::ReadPowerState, NEXT);
+        let (late, later) = (Instant::from_micros(9_000), Instant::from_micros(10_000));
+        drive.completed(NEXT, Outcome::Is(ps(2)), late, later, PATIENCE, states());
+        drive.advance(late);
+        assert_eq!((drive.may_be_in().contains(ps(0)), drive.settles_at()), (true, Some(later)));
+    }
+
+    #[test]
+    fn a_state_that_the_drive_does_not_have_confirms_nothing() {
+        let mut drive = holding(0);
+        set(&mut drive, 2);
+        answer(&mut drive, ID, Outcome::Done);
+        drive.sent(Request::ReadPowerState, NEXT);
+        answer(&mut drive, NEXT, Outcome::Is(ps(4)));
+        assert_eq!(drive.may_be_in(), StateSet::ALL);
+    }
+
+    #[test]
     fn a_lost_command_may_have_done_anything_a_reset_included() {
         let mut drive = holding(1);
         set(&mut drive, 2);
-        drive.lost(ID, ps(0), PATIENCE);
+        drive.lost(ID, StateSet::of(ps(0)), PATIENCE);
         let may = StateSet::of(ps(1)).with(ps(2)).with(ps(0));
         assert_eq!(drive.phase(), Phase::Unknown { may, read: None });
         for _ in 1..PATIENCE {
             drive.sent(Request::ReadPowerState, ID);
-            drive.lost(ID, ps(0), PATIENCE);
+            drive.lost(ID, StateSet::of(ps(0)), PATIENCE);
         }
         assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, cause: Cause::CommandsLost });
     }
@@ -440,7 +503,7 @@ mod tests {
             answer(&mut drive, NEXT, outcome);
             assert_eq!(drive.phase(), waiting);
         }
-        drive.lost(NEXT, ps(0), PATIENCE);
+        drive.lost(NEXT, StateSet::of(ps(0)), PATIENCE);
         answer(&mut drive, ID, Outcome::Is(ps(2)));
         assert_eq!(drive.phase(), waiting);
         answer(&mut drive, ID, Outcome::Done);

@@ -70,6 +70,9 @@ impl ThermalLimits {
     }
 }
 
+/// One kelvin, in microseconds times millikelvins per second: what time and slew multiply to.
+const KELVIN: u64 = 1_000_000 * 1_000;
+
 /// How warm a drive is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -140,10 +143,18 @@ impl Thermal {
         self.lost
     }
 
-    /// When [`advance`](Self::advance) may change the level although nothing is read.
+    /// When, after `now`, [`advance`](Self::advance) changes the level next although nothing is read: the readings have been missing for too
+    /// long, the last one counts as risen to the next threshold, or a level that was entered has stood for long enough.
     #[must_use]
-    pub fn next_deadline(&self) -> Instant {
-        self.last.1.after(self.limits.timeout)
+    pub fn next_deadline(&self, now: Instant) -> Instant {
+        let (reading, at) = self.last;
+        let lost = at.after(self.limits.timeout);
+        let Some(reading) = reading else { return lost };
+        let higher = Level::RISING.into_iter().filter(|level| *level > self.level);
+        let rises = higher.map(|level| self.reaches(level, reading)).min().map_or(lost, |span| at.after(span));
+        let leaves = self.entered.after(self.limits.dwell);
+        let leaves = if leaves > now && self.is_left_at(self.risen(reading, leaves)) { leaves } else { lost };
+        lost.min(rises).min(leaves)
     }
 
     /// A reading came.
@@ -160,10 +171,29 @@ impl Thermal {
             self.lost = true;
             self.enter(Level::Critical, now);
         } else if let Some(reading) = self.last.0 {
-            let risen = age.get().saturating_mul(u64::from(self.limits.worst_slew_mk_per_s)) / 1_000_000_000;
-            let risen = Kelvin::new(u16::try_from(risen).unwrap_or(u16::MAX));
-            self.judge(reading.saturating_add(risen), now);
+            self.judge(self.risen(reading, now), now);
         }
+    }
+
+    /// What the last reading counts for at a moment after it.
+    fn risen(&self, reading: Kelvin, then: Instant) -> Kelvin {
+        let age = then.since(self.last.1).unwrap_or_default();
+        let risen = age.get().saturating_mul(u64::from(self.limits.worst_slew_mk_per_s)) / KELVIN;
+        reading.saturating_add(Kelvin::new(u16::try_from(risen).unwrap_or(u16::MAX)))
+    }
+
+    /// How long after a reading it counts as risen to a level; the end of time where it never does.
+    fn reaches(&self, level: Level, reading: Kelvin) -> Microseconds {
+        let rise = u64::from(self.enters(level).saturating_sub(reading).get()) * KELVIN;
+        match u64::from(self.limits.worst_slew_mk_per_s) {
+            0 => Microseconds::MAX,
+            slew => Microseconds::new(rise.div_ceil(slew)),
+        }
+    }
+
+    /// Whether this is cool enough to leave the level.
+    fn is_left_at(&self, temperature: Kelvin) -> bool {
+        self.level > Level::Cool && temperature < self.enters(self.level).saturating_sub(self.limits.hysteresis)
     }
 
     fn judge(&mut self, temperature: Kelvin, now: Instant) {
@@ -171,9 +201,8 @@ impl Thermal {
         match reached {
             Some(level) if level > self.level => self.enter(level, now),
             _ => {
-                let leaves = self.enters(self.level).saturating_sub(self.limits.hysteresis);
                 let stood = now.since(self.entered).is_some_and(|stood| stood >= self.limits.dwell);
-                if self.level > Level::Cool && temperature < leaves && stood {
+                if stood && self.is_left_at(temperature) {
                     self.enter(self.level.below(), now);
                 }
             }
@@ -252,7 +281,7 @@ mod tests {
         let mut thermal = drive();
         thermal.advance(at(29));
         assert_eq!((thermal.level(), thermal.is_lost()), (Level::Cool, false));
-        thermal.advance(thermal.next_deadline());
+        thermal.advance(thermal.next_deadline(at(29)));
         assert_eq!((thermal.level(), thermal.is_lost()), (Level::Critical, true));
     }
 

@@ -8,27 +8,30 @@ use crate::units::{Instant, Microseconds};
 pub(super) struct Clock {
     /// The adapter's time, last.
     theirs: Instant,
-    /// What ours is ahead of theirs.
-    ahead: Microseconds,
+    /// Ours at that moment.
+    ours: Instant,
 }
+
+/// A hundred years. No step counts for more, so that a clock that shows nonsense once does not use our time up for ever.
+const LONGEST_STEP: Microseconds = Microseconds::from_secs(100 * 365 * 86_400);
 
 impl Clock {
     /// Our time for the adapter's `now`, and whether the adapter's clock ran backwards.
     pub(super) fn advance(&mut self, now: Instant) -> (Instant, bool) {
-        let back = self.theirs.since(now).filter(|back| *back > Microseconds::ZERO);
-        self.ahead = self.ahead.saturating_add(back.unwrap_or_default());
+        let step = now.since(self.theirs);
+        self.ours = self.ours.after(step.unwrap_or_default().min(LONGEST_STEP));
         self.theirs = now;
-        (self.ours(), back.is_some())
+        (self.ours, step.is_none())
     }
 
     /// Our time at the last event.
-    pub(super) fn ours(&self) -> Instant {
-        self.theirs.after(self.ahead)
+    pub(super) const fn ours(&self) -> Instant {
+        self.ours
     }
 
-    /// The adapter's time for a moment of ours.
+    /// The adapter's time for a moment of ours that is still to come.
     pub(super) fn theirs(&self, ours: Instant) -> Instant {
-        Instant::from_micros(ours.as_micros().saturating_sub(self.ahead.get()))
+        self.theirs.after(ours.since(self.ours).unwrap_or_default())
     }
 }
 
@@ -45,5 +48,15 @@ mod tests {
         assert_eq!(clock.advance(at(40)), (at(100), true));
         assert_eq!(clock.advance(at(50)), (at(110), false));
         assert_eq!(clock.theirs(at(120)), at(60));
+    }
+
+    #[test]
+    fn a_clock_that_showed_the_end_of_time_goes_on() {
+        let mut clock = Clock::default();
+        let at = Instant::from_micros;
+        clock.advance(at(u64::MAX));
+        let (before, _) = clock.advance(at(7));
+        assert_eq!(clock.advance(at(10)), (before.after(Microseconds::new(3)), false));
+        assert_eq!(clock.theirs(before.after(Microseconds::new(5))), at(12));
     }
 }

@@ -28,7 +28,7 @@ pub struct Config {
     /// How long a plan stands before a better one may replace it, and a lowered drive before it may be raised.
     /// Lowering is never delayed.
     pub dwell: Microseconds,
-    /// How often one pair of equal drives trades places, so that each gets its share of the better state.
+    /// How often equal drives take turns, so that each gets its share of the better state. Zero: never.
     pub rotation_interval: Microseconds,
     /// How many lost, refused or ignored commands in a row leave a drive unmanaged.
     pub patience: u8,
@@ -62,7 +62,7 @@ pub struct DriveConfig {
     pub profile: ProfileIndex,
     /// The most that the slot can deliver: what a drive counts for that does not report its maximum.
     pub slot_limit: Milliwatts,
-    /// The kinds of work that it is going to do.
+    /// The kinds of work that it is going to do. None declared: it may do anything.
     pub declared: WorkSet,
     /// The state that it falls back to when it is reset: the saved value where there is one, else the default.
     pub fallback: PowerState,

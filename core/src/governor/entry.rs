@@ -2,7 +2,7 @@
 
 use super::config::DriveConfig;
 use super::event::{CommandId, Reason, Request};
-use crate::drive::{Drive, StateSet};
+use crate::drive::{Drive, KnownStates, StateSet};
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile, StateProfile, WorkSet};
 use crate::thermal::{Level, Thermal};
@@ -16,9 +16,9 @@ pub(super) struct Entry {
     pub(super) thermal: Option<Thermal>,
     /// The state that the plan gives it; `None` until the drive was known for the first time.
     pub(super) target: Option<PowerState>,
-    /// Work seen outside the declaration, which counts until `seen_until`.
+    /// Work seen, some of it outside the declaration, which counts until `seen_until`; `None`: the last report has such work.
     pub(super) seen: WorkSet,
-    pub(super) seen_until: Instant,
+    pub(super) seen_until: Option<Instant>,
     /// When it was sent to a lower state last.
     pub(super) lowered: Instant,
     /// What it has had so far: the value of its states, summed over time.
@@ -41,7 +41,10 @@ pub(super) struct Outgoing {
 }
 
 impl Entry {
-    pub(super) fn new(config: DriveConfig, now: Instant) -> Self {
+    pub(super) fn new(mut config: DriveConfig, now: Instant) -> Self {
+        if config.declared.is_empty() {
+            config.declared = WorkSet::ALL;
+        }
         let thermal = config.thermal.clone().map(|limits| Thermal::new(limits, now));
         Self {
             config,
@@ -49,7 +52,7 @@ impl Entry {
             thermal,
             target: None,
             seen: WorkSet::NONE,
-            seen_until: now,
+            seen_until: None,
             lowered: now,
             service: 0,
             turns: 0,
@@ -112,13 +115,28 @@ impl<'a> Figures<'a> {
         self.operational(entry).map(|(number, _)| number).collect()
     }
 
+    /// All states of the drive.
+    pub(super) fn known_states(self, entry: &Entry) -> KnownStates {
+        let states = self.profiles.get(usize::from(entry.config.profile.0)).map_or(0, |profile| profile.states.len());
+        let operational = self.operational_states(entry);
+        let numbers = (0u8..).take(states).filter_map(PowerState::new);
+        KnownStates { operational, non_operational: numbers.filter(|state| !operational.contains(*state)).collect() }
+    }
+
+    /// Where a reset takes the drive: into its fallback state; into any, where that one processes no I/O or does not exist.
+    pub(super) fn fallback(self, entry: &Entry) -> StateSet {
+        let fallback = entry.config.fallback;
+        if self.operational_states(entry).contains(fallback) { StateSet::of(fallback) } else { StateSet::ALL }
+    }
+
     /// What a drive takes at most of which nothing is known: what its slot delivers, and the chassis's overhead.
     fn unknown(self, entry: &Entry) -> Milliwatts {
         entry.config.slot_limit.saturating_add(self.rule.overhead)
     }
 
     fn of(self, entry: &Entry, state: &StateProfile) -> Milliwatts {
-        state.figure(entry.work(), self.rule).unwrap_or(self.unknown(entry))
+        let figure = state.figure(entry.work(), self.rule);
+        figure.unwrap_or_else(|| self.unknown(entry).max(state.measured_peak(entry.work())))
     }
 
     /// What the drive takes at most in a state; what its slot delivers where it has no such state.

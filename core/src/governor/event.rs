@@ -38,12 +38,14 @@ pub enum Event {
         /// From where.
         slot: Slot,
     },
-    /// The drive was reset, with whatever was in flight to it: it is in its fallback state now.
+    /// The drive was reset, with whatever was in flight to it: it should be in its fallback state now. What it counted for
+    /// before goes on counting until it has been read.
     Reset {
         /// Which.
         slot: Slot,
     },
-    /// The kinds of work that the drive has been doing since the last such event.
+    /// The kinds of work that the drive has been doing since the last such event. Work that was not declared counts until some
+    /// time after the first report without it: silence says nothing.
     Work {
         /// Which drive.
         slot: Slot,

@@ -36,8 +36,7 @@ use crate::budget::Ledger;
 use crate::drive::Phase;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile};
-use crate::thermal::Thermal;
-use crate::units::{Instant, Milliwatts};
+use crate::units::{Instant, Microseconds, Milliwatts};
 
 /// Raised whenever the same events are meant to give other commands than before. Journals carry it.
 pub const DECISION_VERSION: u16 = 1;
@@ -92,7 +91,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let (now, backwards) = self.clock.advance(now);
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         rotation::serve(figures, &mut self.entries, now.since(before).unwrap_or_default());
-        self.alarms.clock_backwards.set(backwards.then_some(()));
+        if backwards || now > before {
+            self.alarms.clock_backwards.set(backwards.then_some(()));
+        }
         self.note(now, event);
         self.decide(now);
     }
@@ -115,20 +116,21 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
     /// When a [`Event::Tick`] is due at the latest; `None` where only an event can change anything.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
+        let now = self.clock.ours();
         let entries = || self.entries.iter().flatten();
         let of_drives = entries().filter_map(|entry| entry.drive.settles_at());
         let of_heat = entries().filter_map(|entry| entry.thermal.as_ref()).filter(|thermal| !thermal.is_lost());
-        let of_heat = of_heat.map(Thermal::next_deadline);
-        let of_work = entries().filter(|entry| !entry.seen.is_empty()).map(|entry| entry.seen_until);
+        let of_heat = of_heat.map(|thermal| thermal.next_deadline(now));
+        let of_work = entries().filter_map(|entry| entry.seen_until);
         let waiting =
             entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
-        let now = self.clock.ours();
         let of_raises = waiting.map(|entry| entry.lowered.after(self.config.dwell)).filter(|due| *due > now);
         let busy = entries().filter(|entry| entry.drive.is_busy());
         let of_answers = busy.map(|entry| entry.sent.after(self.config.window)).filter(|late| *late > now);
-        let of_plan = self.stale.then(|| self.planned.after(self.config.dwell));
-        let of_rotation =
-            (entries().filter(|entry| entry.drive.is_managed()).count() > 1).then_some(self.next_rotation);
+        let of_plan = self.stale.then(|| self.planned.after(self.config.dwell)).filter(|due| *due > now);
+        let rotates = self.config.rotation_interval > Microseconds::ZERO
+            && entries().filter(|entry| entry.drive.is_managed()).count() > 1;
+        let of_rotation = rotates.then_some(self.next_rotation);
         let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
         let of_system = [of_plan, of_rotation, of_meter].into_iter().flatten();
         let ours = of_drives.chain(of_heat).chain(of_work).chain(of_raises).chain(of_answers).chain(of_system).min()?;
@@ -172,16 +174,18 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             Event::Attached { slot, drive } => self.attach(slot, drive, now),
             Event::Removed { slot } => self.remove(slot),
             Event::Meter(reading) => self.meter_reads(reading, now),
-            Event::Reset { slot } => self.with(slot, |entry, _| {
+            Event::Reset { slot } => self.with(slot, |entry, figures| {
                 entry.outbox = None;
-                entry.drive.reset(entry.config.fallback);
+                entry.drive.reset(figures.fallback(entry));
             }),
             Event::Work { slot, seen } => {
                 let counts_for = self.config.window.saturating_add(self.config.dwell);
                 self.with(slot, |entry, _| {
                     if !entry.config.declared.contains_all(seen) {
                         entry.seen = entry.seen.union(seen);
-                        entry.seen_until = now.after(counts_for);
+                        entry.seen_until = None;
+                    } else if !entry.seen.is_empty() {
+                        entry.seen_until.get_or_insert(now.after(counts_for));
                     }
                 });
             }
@@ -195,9 +199,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
                 self.with(slot, |entry, figures| {
                     let settled = now.after(figures.settling(entry, window));
-                    let operational = figures.operational_states(entry);
+                    let states = figures.known_states(entry);
                     entry.outbox.take_if(|outgoing| outgoing.id == id);
-                    entry.drive.completed(id, outcome, now, settled, patience, operational);
+                    entry.drive.completed(id, outcome, now, settled, patience, states);
                     // A drive that has just become known keeps its state until a plan says otherwise.
                     entry.target = entry.target.or(entry.drive.heading_for());
                 });
@@ -207,9 +211,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             }
             Event::Lost { slot, id } => {
                 let patience = self.config.patience;
-                self.with(slot, |entry, _| {
+                self.with(slot, |entry, figures| {
                     entry.outbox.take_if(|outgoing| outgoing.id == id);
-                    entry.drive.lost(id, entry.config.fallback, patience);
+                    entry.drive.lost(id, figures.fallback(entry), patience);
                 });
             }
         }
@@ -275,7 +279,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             self.planned = now;
             self.stale = plan::is_constrained(&self.entries);
         }
-        if now >= self.next_rotation {
+        if self.config.rotation_interval > Microseconds::ZERO && now >= self.next_rotation {
             rotation::rotate(figures, &mut self.entries);
             self.next_rotation = now.after(self.config.rotation_interval);
         }
@@ -293,8 +297,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         for slot in (0..=u8::MAX).take(DRIVES) {
             self.with(slot, |entry, _| {
                 entry.drive.advance(now);
-                if entry.seen_until <= now {
+                if entry.seen_until.is_some_and(|until| until <= now) {
                     entry.seen = crate::profile::WorkSet::NONE;
+                    entry.seen_until = None;
                 }
                 if let Some(thermal) = entry.thermal.as_mut() {
                     thermal.advance(now);
@@ -353,7 +358,10 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool) -> Option<Due> {
         return Some((Request::ReadPowerState, reason, Milliwatts::ZERO));
     }
     let (current, target) = entry.drive.ready_in().zip(entry.target).filter(|(is, wanted)| is != wanted)?;
-    let (has, gets) = (figures.figure(entry, current), figures.figure(entry, target));
+    // A sleeping drive has what it may wake into.
+    let is_awake = figures.operational_states(entry).contains(current);
+    let has = if is_awake { figures.figure(entry, current) } else { figures.draw_now(entry) };
+    let gets = figures.figure(entry, target);
     let reason = if gets > has {
         Reason::Raise
     } else if shedding {

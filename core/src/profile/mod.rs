@@ -146,6 +146,12 @@ impl StateProfile {
         nameplate.map(|nameplate| nameplate.max(measured.power))
     }
 
+    /// The most that was measured in this state for any of this work; zero where nothing was.
+    #[must_use]
+    pub fn measured_peak(&self, work: WorkSet) -> Milliwatts {
+        work.kinds().filter_map(|kind| self.measured[kind]).map(|measured| measured.power).max().unwrap_or_default()
+    }
+
     /// What the drive gives in this state: the mean over the kinds of work in `work`, as measured.
     /// `None` where one of them was not measured.
     #[must_use]
