@@ -60,7 +60,8 @@ pub struct ProfileIndex(pub u8);
 pub struct DriveConfig {
     /// Its kind.
     pub profile: ProfileIndex,
-    /// The most that the slot can deliver: what a drive counts for that does not report its maximum.
+    /// The most that the slot can deliver, in the drive's own watts: what a drive counts for that does not report its maximum.
+    /// States whose reported maximum is higher are not used, except the lowest.
     pub slot_limit: Milliwatts,
     /// The kinds of work that it is going to do. None declared: it may do anything.
     pub declared: WorkSet,

@@ -459,9 +459,7 @@ impl Ledger {
             (false, false) => self.lowest(drive),
             (false, true) => self.lowest_for(drive, cautious(drive)),
             (true, false) => self.draw(drive),
-            (true, true) => {
-                self.draw_for(drive, u32::MAX, cautious(drive)).max(u64::from(drive.config.slot_limit.get()))
-            }
+            (true, true) => self.draw_for(drive, u32::MAX, cautious(drive)).max(self.slot_limit(drive)),
         };
         self.drives.iter().flatten().map(floor).sum()
     }
@@ -492,13 +490,19 @@ impl Ledger {
     }
 
     fn draw_for(&self, drive: &Drive, states: u32, work: WorkSet) -> u64 {
-        let slot_limit = u64::from(drive.config.slot_limit.get());
+        let slot_limit = self.slot_limit(drive);
         let Some(profile) = self.profile(drive) else { return slot_limit };
         let figures = |states: u32| {
             let reached = profile.operational().filter(move |(state, _)| states & bit(state.number()) != 0);
             reached.map(|(_, state)| self.state_figure(state, drive, work)).max()
         };
         figures(states).or_else(|| figures(u32::MAX)).unwrap_or(slot_limit)
+    }
+
+    /// What the slot delivers, with the chassis's overhead, as the meter shows it.
+    fn slot_limit(&self, drive: &Drive) -> u64 {
+        let limit = u64::from(drive.config.slot_limit.get()) + u64::from(self.config.overhead.get());
+        limit.min(u64::from(u32::MAX))
     }
 
     fn lowest(&self, drive: &Drive) -> u64 {
@@ -508,14 +512,14 @@ impl Ledger {
     fn lowest_for(&self, drive: &Drive, work: WorkSet) -> u64 {
         let figures = self.profile(drive).into_iter().flat_map(Profile::operational);
         let lowest = figures.map(|(_, state)| self.state_figure(state, drive, work)).min();
-        lowest.unwrap_or_else(|| u64::from(drive.config.slot_limit.get()))
+        lowest.unwrap_or_else(|| self.slot_limit(drive))
     }
 
     /// The larger of nameplate with overhead and measured; a measured one below counts only on the user's word.
     fn state_figure(&self, state: &StateProfile, drive: &Drive, work: WorkSet) -> u64 {
         let overhead = u64::from(self.config.overhead.get());
         let nameplate = state.max_power.map(|power| u64::from(power.get()) + overhead);
-        let nameplate = nameplate.unwrap_or_else(|| u64::from(drive.config.slot_limit.get()));
+        let nameplate = nameplate.unwrap_or_else(|| self.slot_limit(drive));
         let meter_lost = self.alarms.contains(&Alarm::MeterLost);
         let figure = |kind| match state.measured[kind] {
             Some(measured) if self.config.trust_measured && !meter_lost && !measured.limited_by_fabric => {
