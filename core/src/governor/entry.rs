@@ -71,6 +71,11 @@ impl Entry {
         self.thermal.as_ref().map_or(Level::Cool, Thermal::level)
     }
 
+    /// Whether the answer to its last command takes longer than `late`.
+    pub(super) fn is_late(&self, now: Instant, late: Microseconds) -> bool {
+        now.since(self.sent).is_some_and(|waited| waited > late)
+    }
+
     /// Gives it a state.
     pub(super) fn aim(&mut self, target: PowerState) {
         if self.target != Some(target) {

@@ -126,7 +126,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
         let of_raises = waiting.map(|entry| entry.lowered.after(self.config.dwell)).filter(|due| *due > now);
         let busy = entries().filter(|entry| entry.drive.is_busy());
-        let of_answers = busy.map(|entry| entry.sent.after(self.config.window)).filter(|late| *late > now);
+        let of_answers = busy
+            .map(|entry| entry.sent.after(self.config.window).after(Microseconds::new(1)))
+            .filter(|late| *late > now);
         let of_plan = self.stale.then(|| self.planned.after(self.config.dwell)).filter(|due| *due > now);
         let rotates = self.config.rotation_interval > Microseconds::ZERO
             && entries().filter(|entry| entry.drive.is_managed()).count() > 1;

@@ -77,7 +77,7 @@ pub(super) struct Terms<'a> {
 impl Terms<'_> {
     fn share(self, entry: &Entry) -> Share {
         match entry.drive.heading_for() {
-            Some(state) if entry.drive.is_busy() && self.now < entry.sent.after(self.late) => Share::Busy(state),
+            Some(state) if entry.drive.is_busy() && !entry.is_late(self.now, self.late) => Share::Busy(state),
             Some(_) if !entry.drive.is_busy() => Share::Free,
             _ => Share::Fixed,
         }
