@@ -50,7 +50,7 @@ prepare_tools() {
     mapfile -t modules < <(
         for module in "${guest_modules[@]}"; do
             /sbin/modprobe -d "$kernel" -S "$release" --show-depends "$module"
-        done | awk '$1 == "insmod" && !seen[$2]++ {print $2}'
+        done | sed -n 's/^insmod \(.*\.ko[^ ]*\).*/\1/p' | awk '!seen[$0]++'
     )
     key=$(sha256sum "${programs[@]}" "${modules[@]}" "$repository"/tests/guest/{init,record,lib.sh} | sha256sum | cut -c 1-16)
     tools=$cache/tools-$key.cpio.gz
