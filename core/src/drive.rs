@@ -19,9 +19,52 @@
 //! At most one command is in flight: none is sent while one can still be answered. An answer to any other command than the
 //! one in flight (a duplicate, or one from before a reset) is ignored.
 
-use crate::governor::{Cause, CommandId, Outcome, Request};
-use crate::nvme::PowerState;
+use serde::{Deserialize, Serialize};
+
+use crate::nvme::{PowerState, Status};
 use crate::units::Instant;
+
+/// Names one command, so that its completion can be told from that of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(transparent)]
+pub struct CommandId(pub u32);
+
+/// What a drive is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Request {
+    /// Set Features, Power Management (02h), not saved.
+    SetPowerState(PowerState),
+    /// Get Features, Power Management (02h), current value.
+    ReadPowerState,
+}
+
+/// What a command came back with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Outcome {
+    /// [`Request::SetPowerState`] succeeded.
+    Done,
+    /// [`Request::ReadPowerState`] succeeded.
+    Is(PowerState),
+    /// The drive refused.
+    Rejected(Status),
+}
+
+/// Why a drive is not controlled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Cause {
+    /// Too many commands in a row were lost.
+    CommandsLost,
+    /// It refused, with this status.
+    Rejected(Status),
+    /// It accepts states and does not go there.
+    Disobedient,
+    /// It has no profile, or none with an operational state.
+    NoUsableState,
+}
 
 /// A set of power states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -344,7 +387,6 @@ impl Drive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nvme::Status;
 
     const ID: CommandId = CommandId(7);
     const NEXT: CommandId = CommandId(8);

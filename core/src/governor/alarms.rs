@@ -1,6 +1,7 @@
 //! A fixed set of alarms, each of which remembers what was told of it.
 
-use super::event::{Alarm, Cause, Command, Slot};
+use super::event::{Alarm, Command, Slot};
+use crate::drive::Cause;
 use crate::profile::WorkSet;
 use crate::units::Milliwatts;
 

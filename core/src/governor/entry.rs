@@ -1,8 +1,8 @@
 //! What a governor knows of one slot, and what that comes to in watts.
 
 use super::config::DriveConfig;
-use super::event::{CommandId, Reason, Request};
-use crate::drive::{Drive, KnownStates, StateSet};
+use super::event::Reason;
+use crate::drive::{CommandId, Drive, KnownStates, Request, StateSet};
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile, StateProfile, WorkSet};
 use crate::thermal::{Level, Thermal};

@@ -3,18 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::DriveConfig;
-use crate::nvme::{PowerState, Status};
+use crate::drive::{Cause, CommandId, Outcome, Request};
 use crate::profile::WorkSet;
 use crate::units::{Kelvin, Milliwatts};
 
 /// The place of a drive: 0 up to the governor's `DRIVES`, not included.
 pub type Slot = u8;
-
-/// Names one command, so that its completion can be told from that of an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[serde(transparent)]
-pub struct CommandId(pub u32);
 
 /// Something that happened. A slot that the governor does not have is ignored.
 ///
@@ -79,18 +73,6 @@ pub enum Event {
     Meter(Option<Milliwatts>),
 }
 
-/// What a command came back with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Outcome {
-    /// [`Request::SetPowerState`] succeeded.
-    Done,
-    /// [`Request::ReadPowerState`] succeeded.
-    Is(PowerState),
-    /// The drive refused.
-    Rejected(Status),
-}
-
 /// Something to be done, or to be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -113,16 +95,6 @@ pub enum Command {
         /// It began, or got worse; `false`: it is over.
         raised: bool,
     },
-}
-
-/// What a drive is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Request {
-    /// Set Features, Power Management (02h), not saved.
-    SetPowerState(PowerState),
-    /// Get Features, Power Management (02h), current value.
-    ReadPowerState,
 }
 
 /// Why a command is sent.
@@ -180,18 +152,4 @@ pub enum Alarm {
         /// Which.
         slot: Slot,
     },
-}
-
-/// Why a drive is not controlled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Cause {
-    /// Too many commands in a row were lost.
-    CommandsLost,
-    /// It refused, with this status.
-    Rejected(Status),
-    /// It accepts states and does not go there.
-    Disobedient,
-    /// It has no profile, or none with an operational state.
-    NoUsableState,
 }

@@ -1,6 +1,6 @@
 //! Set Features and Get Features (Base Specification, opcodes 09h and 0Ah), as the dwords that go to the drive.
 
-use super::power_state::PowerState;
+use super::power_state::{PowerState, Workload};
 
 /// Admin opcode of Set Features.
 pub const SET_FEATURES: u8 = 0x09;
@@ -46,33 +46,14 @@ pub const fn set_features_dword_10(identifier: u8, save: bool) -> u32 {
     identifier as u32 | (save as u32) << 31
 }
 
-/// Workload Hint (WH): a hint about the work to come. Code 0 gives none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct WorkloadHint(u8);
-
-impl WorkloadHint {
-    /// The hint with this code, of which the field holds three bits.
-    #[must_use]
-    pub const fn new(code: u8) -> Self {
-        Self(code & 0b111)
-    }
-
-    /// The code.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        self.0
-    }
-}
-
 /// Power Management (FID 02h): command dword 11 of Set Features, dword 0 of Get Features' completion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PowerManagement {
     /// Power State (PS, bits 4:0).
     pub power_state: PowerState,
-    /// Workload Hint (WH, bits 7:5).
-    pub workload_hint: WorkloadHint,
+    /// Workload Hint (WH, bits 7:5): the work to come, in the codes of Active Power Workload.
+    pub workload_hint: Workload,
 }
 
 impl PowerManagement {
@@ -84,7 +65,7 @@ impl PowerManagement {
             Some(state) => state,
             None => PowerState::PS0, // five bits name only states that exist
         };
-        Self { power_state, workload_hint: WorkloadHint::new(bytes[0] >> 5) }
+        Self { power_state, workload_hint: Workload::new(bytes[0] >> 5) }
     }
 
     /// Writes the dword.

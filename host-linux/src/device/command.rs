@@ -112,13 +112,13 @@ impl fmt::Display for Command {
 #[cfg(test)]
 mod tests {
     use wattline_core::nvme::PowerState;
-    use wattline_core::nvme::feature::WorkloadHint;
+    use wattline_core::nvme::power_state::Workload;
 
     use super::*;
 
     #[test]
     fn a_command_is_shown_in_full() {
-        let value = PowerManagement { power_state: PowerState::new(2).unwrap(), workload_hint: WorkloadHint::new(1) };
+        let value = PowerManagement { power_state: PowerState::new(2).unwrap(), workload_hint: Workload::new(1) };
         assert_eq!(
             Command::set_power_management(value).to_string(),
             "Set Features, Power Management: opcode 09h, CDW10 00000002h, CDW11 00000022h, other dwords 0, no data, \

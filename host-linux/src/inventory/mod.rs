@@ -16,6 +16,7 @@
 mod error;
 mod hex_dump;
 mod json;
+mod json_value;
 mod nvme_json;
 mod page;
 mod smartctl_json;

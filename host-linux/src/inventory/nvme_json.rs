@@ -11,7 +11,7 @@ use serde_json::Value;
 use wattline_core::nvme::PowerStateDescriptor;
 use wattline_core::units::Kelvin;
 
-use super::json::{AtMost, typed};
+use super::json_value::{AtMost, typed};
 use super::{Inventory, InventoryError, identity, latency, reported};
 
 /// Reads a document that has the key `psds`.

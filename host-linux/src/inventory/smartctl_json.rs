@@ -8,7 +8,7 @@ use serde_json::Value;
 use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor};
 use wattline_core::units::Kelvin;
 
-use super::json::{AtMost, typed};
+use super::json_value::{AtMost, typed};
 use super::{Inventory, InventoryError, identity, latency, reported};
 
 /// Reads a document that has the key `nvme_power_states`.
