@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   attached, reset,      read          settled           set sent         set done
-//!   command lost
+//!   any failure
 //!   ────────────▶ Unknown ────▶ Settling ────▶ Holding ────────────▶ Changing ────▶ Verifying
-//!                                 ▲  │                                ▲   │             │
-//!                                 │  └────────────────────────────────┘   │ refused     │ read back
-//!                                 │             set sent                  ▼             ▼
-//!                                 └───────────────────────────────────────┴─────────────┘
+//!                                 ▲  │                                ▲                 │
+//!                                 │  └────────────────────────────────┘                 │ read back
+//!                                 │             set sent                                │ as asked
+//!                                 └─────────────────────────────────────────────────────┘
 //!
 //!   a command lost, refused or ignored once too often: Unmanaged, until the drive is reset
 //! ```
@@ -137,9 +137,7 @@ pub enum Phase {
     },
     /// A new state was asked for.
     Changing {
-        /// The state that it named last.
-        from: PowerState,
-        /// Where it could be before it was asked, and still can if it refuses.
+        /// Where it could be before it was asked.
         before: StateSet,
         /// The state asked for.
         to: PowerState,
@@ -170,6 +168,8 @@ pub enum Phase {
     Unmanaged {
         /// Where it may be.
         may: StateSet,
+        /// The state that it named at last, and when its power has followed.
+        named: Option<(PowerState, Instant)>,
         /// Why.
         cause: Cause,
     },
@@ -179,14 +179,37 @@ pub enum Phase {
 #[derive(Clone, Debug)]
 pub struct Drive {
     phase: Phase,
+    /// Since the last set that was verified.
     failures: u8,
+    /// It is to be given up, for this cause, once it has been read.
+    verdict: Option<Cause>,
+    /// Nothing is sent before.
+    not_before: Instant,
+}
+
+/// What a drive needs to know of the rest of the world when a command comes back.
+#[derive(Clone, Copy, Debug)]
+pub struct Circumstances {
+    /// The time.
+    pub now: Instant,
+    /// When a change that is accepted now will have settled.
+    pub settled: Instant,
+    /// When to try again what failed now.
+    pub retry: Instant,
+    /// When to look again at a drive that sleeps now.
+    pub recheck: Instant,
+    /// After so many failures without a verified set between them the drive is given up.
+    pub patience: u8,
+    /// The states that the drive has.
+    pub states: KnownStates,
 }
 
 impl Drive {
-    /// A drive that came, or is to be learnt anew: it may be in any state.
+    /// A drive that came: it may be in any state.
     #[must_use]
     pub const fn attached() -> Self {
-        Self { phase: Phase::Unknown { may: StateSet::ALL, read: None }, failures: 0 }
+        let phase = Phase::Unknown { may: StateSet::ALL, read: None };
+        Self { phase, failures: 0, verdict: None, not_before: Instant::START }
     }
 
     /// Where the drive is.
@@ -246,9 +269,15 @@ impl Drive {
     #[must_use]
     pub const fn settles_at(&self) -> Option<Instant> {
         match self.phase {
-            Phase::Settling { settled, .. } => Some(settled),
+            Phase::Settling { settled, .. } | Phase::Unmanaged { named: Some((_, settled)), .. } => Some(settled),
             _ => None,
         }
+    }
+
+    /// Before this moment nothing is to be sent to the drive: it has just failed, or sleeps.
+    #[must_use]
+    pub const fn not_before(&self) -> Instant {
+        self.not_before
     }
 
     /// Whether a read is due: the drive's state is to be learnt ([`Phase::Unknown`]) or verified ([`Phase::Verifying`]).
@@ -258,17 +287,21 @@ impl Drive {
     }
 
     /// The drive was reset, and should be in a state of `fallback`. Where it was counts until it has been read: a
-    /// lowering that nobody has confirmed frees nothing. Failures are forgotten: a reset is a new start, except for a
-    /// drive without a usable state.
+    /// lowering that nobody has confirmed frees nothing. For a drive that was given up a reset is a new start, except for
+    /// one without a usable state.
     pub const fn reset(&mut self, fallback: StateSet) {
-        if !matches!(self.phase, Phase::Unmanaged { cause: Cause::NoUsableState, .. }) {
-            *self = Self { phase: Phase::Unknown { may: self.may_be_in().union(fallback), read: None }, failures: 0 };
-        }
+        let failures = match self.phase {
+            Phase::Unmanaged { cause: Cause::NoUsableState, .. } => return,
+            Phase::Unmanaged { .. } => 0,
+            _ => self.failures,
+        };
+        let phase = Phase::Unknown { may: self.may_be_in().union(fallback), read: None };
+        *self = Self { phase, failures, verdict: None, not_before: Instant::START };
     }
 
     /// The drive cannot be controlled at all.
     pub const fn give_up(&mut self, cause: Cause) {
-        self.phase = Phase::Unmanaged { may: StateSet::ALL, cause };
+        self.phase = Phase::Unmanaged { may: StateSet::ALL, named: None, cause };
     }
 
     /// Notes that a request is sent. It must be one that is due ([`Self::read_due`]) or possible ([`Self::ready_in`]).
@@ -278,108 +311,113 @@ impl Drive {
             (Phase::Verifying { to, may, settled, read: None }, Request::ReadPowerState) => {
                 Phase::Verifying { to, may, settled, read: Some(id) }
             }
-            (
-                Phase::Holding { state: from, may } | Phase::Settling { state: from, may, .. },
-                Request::SetPowerState(to),
-            ) => Phase::Changing { from, before: may, to, id },
+            (Phase::Holding { may, .. } | Phase::Settling { may, .. }, Request::SetPowerState(to)) => {
+                Phase::Changing { before: may, to, id }
+            }
             (unchanged, _) => unchanged,
         };
     }
 
     /// Time passes.
     pub fn advance(&mut self, now: Instant) {
-        if let Phase::Settling { state, settled, .. } = self.phase
-            && settled <= now
-        {
-            self.phase = Phase::Holding { state, may: StateSet::of(state) };
-        }
-    }
-
-    /// A command came back. `settled` is when a change that was accepted now will have settled; after `patience` failures in a row the drive is given up.
-    pub fn completed(
-        &mut self,
-        id: CommandId,
-        outcome: Outcome,
-        now: Instant,
-        settled: Instant,
-        patience: u8,
-        states: KnownStates,
-    ) {
-        match (self.phase, outcome) {
-            (Phase::Unknown { read, may }, Outcome::Is(state)) if read == Some(id) => {
-                self.failures = 0;
-                self.phase = if states.operational.contains(state) {
-                    Phase::Settling { state, may: may.with(state), settled }
-                } else {
-                    // A sleeping drive wakes into an operational state that it does not name.
-                    Phase::Holding { state, may: StateSet::ALL }
-                };
+        match self.phase {
+            Phase::Settling { state, settled, .. } if settled <= now => {
+                self.phase = Phase::Holding { state, may: StateSet::of(state) };
             }
-            (Phase::Unknown { read, may }, Outcome::Rejected(status)) if read == Some(id) => {
-                self.phase = Phase::Unknown { may, read: None };
-                self.failed(Cause::Rejected(status), patience);
-            }
-            (Phase::Changing { before, to, id: sent, .. }, Outcome::Done) if sent == id => {
-                self.phase = Phase::Verifying { to, may: before.with(to), settled, read: None };
-            }
-            (Phase::Changing { from, before, id: sent, .. }, Outcome::Rejected(status)) if sent == id => {
-                // It did nothing, so it counts as before. When its last change has settled is not known any more.
-                self.phase = if states.operational.contains(from) {
-                    Phase::Settling { state: from, may: before, settled }
-                } else {
-                    Phase::Holding { state: from, may: before }
-                };
-                self.failed(Cause::Rejected(status), patience);
-            }
-            (Phase::Verifying { to, may, settled: accepted, read }, Outcome::Is(state)) if read == Some(id) => {
-                // It may have gone to sleep on its own since; it wakes into the state that it accepted.
-                if state == to || states.non_operational.contains(state) {
-                    self.failures = 0;
-                    self.phase = Phase::Settling { state: to, may, settled: accepted };
-                    self.advance(now);
-                } else {
-                    self.phase = if states.operational.contains(state) {
-                        // When it went there is not known.
-                        Phase::Settling { state, may: may.with(state), settled }
-                    } else {
-                        // A state that it does not have says nothing.
-                        Phase::Holding { state, may: StateSet::ALL }
-                    };
-                    self.failed(Cause::Disobedient, patience);
-                }
-            }
-            (Phase::Verifying { to, may, settled, read }, Outcome::Rejected(status)) if read == Some(id) => {
-                self.phase = Phase::Verifying { to, may, settled, read: None };
-                self.failed(Cause::Rejected(status), patience);
+            Phase::Unmanaged { named: Some((state, settled)), cause, .. } if settled <= now => {
+                self.phase = Phase::Unmanaged { may: StateSet::of(state), named: None, cause };
             }
             _ => {}
         }
     }
 
-    /// The adapter gave a command up. What it did is not known, and the drive may have been reset in the course of it, into
-    /// a state of `fallback`.
-    pub fn lost(&mut self, id: CommandId, fallback: StateSet, patience: u8) {
-        let in_flight = match self.phase {
-            Phase::Unknown { read, .. } | Phase::Verifying { read, .. } => read,
-            Phase::Changing { id, .. } => Some(id),
-            _ => None,
-        };
-        if in_flight == Some(id) {
-            self.phase = Phase::Unknown { may: self.may_be_in().union(fallback), read: None };
-            self.failed(Cause::CommandsLost, patience);
+    /// A command came back. An answer to any other than the one in flight is ignored.
+    pub fn completed(&mut self, id: CommandId, outcome: Outcome, at: Circumstances) {
+        if self.in_flight() != Some(id) {
+            return;
+        }
+        match (self.phase, outcome) {
+            (Phase::Unknown { may, .. }, Outcome::Is(state)) => self.learnt(may, state, at),
+            (Phase::Verifying { to, may, settled, .. }, Outcome::Is(state)) => {
+                self.read_back(to, may, settled, state, at)
+            }
+            (Phase::Changing { before, to, .. }, Outcome::Done) => {
+                self.phase = Phase::Verifying { to, may: before.with(to), settled: at.settled, read: None };
+            }
+            (_, Outcome::Rejected(status)) => self.failed(Cause::Rejected(status), at),
+            // An answer of another kind than the question's.
+            _ => self.failed(Cause::Disobedient, at),
         }
     }
 
-    fn failed(&mut self, cause: Cause, patience: u8) {
+    /// The adapter gave a command up. What it did is not known, and the drive may have been reset in the course of it, into
+    /// a state of `fallback`.
+    pub fn lost(&mut self, id: CommandId, fallback: StateSet, at: Circumstances) {
+        if self.in_flight() == Some(id) {
+            self.failed(Cause::CommandsLost, at);
+            match &mut self.phase {
+                Phase::Unknown { may, .. } => *may = may.union(fallback),
+                Phase::Unmanaged { may, .. } => *may = StateSet::ALL,
+                _ => {}
+            }
+            self.not_before = at.now;
+        }
+    }
+
+    const fn in_flight(&self) -> Option<CommandId> {
+        match self.phase {
+            Phase::Unknown { read, .. } | Phase::Verifying { read, .. } => read,
+            Phase::Changing { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// A drive of which nothing was known named its state.
+    fn learnt(&mut self, may: StateSet, state: PowerState, at: Circumstances) {
+        let awake = at.states.operational.contains(state);
+        self.phase = match (self.verdict.take(), awake) {
+            (Some(cause), true) => Phase::Unmanaged { may: may.with(state), named: Some((state, at.settled)), cause },
+            (Some(cause), false) => Phase::Unmanaged { may: StateSet::ALL, named: None, cause },
+            (None, true) => Phase::Settling { state, may: may.with(state), settled: at.settled },
+            // A sleeping drive wakes into an operational state that it does not name.
+            (None, false) => Phase::Holding { state, may: StateSet::ALL },
+        };
+    }
+
+    /// A drive that accepted `to` named the state that it is in.
+    fn read_back(&mut self, to: PowerState, may: StateSet, settled: Instant, state: PowerState, at: Circumstances) {
+        if state == to {
+            self.failures = 0;
+            self.phase = Phase::Settling { state, may, settled };
+            self.advance(at.now);
+        } else if at.states.non_operational.contains(state) {
+            // It has gone to sleep since, and does not say into which state it wakes: nothing is confirmed.
+            self.phase = Phase::Verifying { to, may, settled, read: None };
+            self.not_before = at.recheck;
+        } else {
+            self.failed(Cause::Disobedient, at);
+            if let Phase::Unknown { may, .. } = self.phase {
+                self.learnt(may, state, at);
+            }
+        }
+    }
+
+    /// A command failed: whatever it did or did not do, the drive is to be read. It is given up after too many failures, or
+    /// where it said not to try again.
+    fn failed(&mut self, cause: Cause, at: Circumstances) {
+        let may = self.may_be_in();
+        let was_set = matches!(self.phase, Phase::Changing { .. });
         self.failures = self.failures.saturating_add(1);
+        self.not_before = at.retry;
+        self.phase = Phase::Unknown { may, read: None };
         let hopeless = matches!(cause, Cause::Rejected(status) if status.do_not_retry());
-        if hopeless || self.failures >= patience {
-            let may = match cause {
-                // It is where it was: a refusal changes nothing.
-                Cause::Rejected(_) => self.may_be_in(),
-                _ => StateSet::ALL,
-            };
-            self.phase = Phase::Unmanaged { may, cause };
+        if hopeless || self.failures >= at.patience {
+            match cause {
+                // A refused set is followed by a last look at where the drive is.
+                Cause::Rejected(_) if was_set && self.verdict.is_none() => self.verdict = Some(cause),
+                Cause::Rejected(_) => self.phase = Phase::Unmanaged { may, named: None, cause },
+                _ => self.give_up(cause),
+            }
         }
     }
 }
@@ -399,12 +437,17 @@ mod tests {
     }
 
     /// States 0 to 2 process I/O, 3 does not, and there are no others.
-    fn states() -> KnownStates {
-        KnownStates { operational: (0..3).map(ps).collect(), non_operational: StateSet::of(ps(3)) }
-    }
+    const AT: Circumstances = Circumstances {
+        now: NOW,
+        settled: SETTLED,
+        retry: Instant::from_micros(3_000),
+        recheck: Instant::from_micros(9_000),
+        patience: PATIENCE,
+        states: KnownStates { operational: StateSet(0b0111), non_operational: StateSet(0b1000) },
+    };
 
     fn answer(drive: &mut Drive, id: CommandId, outcome: Outcome) {
-        drive.completed(id, outcome, NOW, SETTLED, PATIENCE, states());
+        drive.completed(id, outcome, AT);
     }
 
     fn holding(state: u8) -> Drive {
@@ -437,20 +480,43 @@ mod tests {
         assert_eq!(drive.may_be_in(), StateSet::of(ps(2)));
     }
 
+    fn read(drive: &mut Drive, state: u8) {
+        drive.sent(Request::ReadPowerState, NEXT);
+        answer(drive, NEXT, Outcome::Is(ps(state)));
+    }
+
+    /// A drive may refuse and act all the same (Internal Error): only the read tells.
     #[test]
-    fn a_refusal_changes_nothing_and_too_many_end_control() {
+    fn a_refused_set_counts_for_both_states_until_it_is_read() {
+        let internal_error = Outcome::Rejected(Status::of(0, 0x06));
+        let mut drive = holding(2);
+        set(&mut drive, 0);
+        answer(&mut drive, ID, internal_error);
+        assert_eq!((drive.may_be_in(), drive.ready_in()), (StateSet::of(ps(2)).with(ps(0)), None));
+        assert_eq!((drive.read_due(), drive.not_before()), (true, AT.retry));
+        read(&mut drive, 0);
+        drive.advance(SETTLED);
+        assert_eq!(drive.may_be_in(), StateSet::of(ps(0)));
+    }
+
+    #[test]
+    fn too_many_refusals_end_control_after_a_last_look() {
+        let cause = Cause::Rejected(Status::INVALID_FIELD);
         let mut drive = holding(2);
         for _ in 1..PATIENCE {
             set(&mut drive, 0);
             answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
-            assert_eq!((drive.may_be_in(), drive.ready_in()), (StateSet::of(ps(2)), Some(ps(2))));
+            read(&mut drive, 2);
+            assert_eq!(drive.ready_in(), Some(ps(2)));
         }
         set(&mut drive, 0);
         answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
-        let cause = Cause::Rejected(Status::INVALID_FIELD);
-        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), cause });
+        read(&mut drive, 2);
+        let may = StateSet::of(ps(2)).with(ps(0));
+        assert_eq!(drive.phase(), Phase::Unmanaged { may, named: Some((ps(2), SETTLED)), cause });
+        drive.advance(SETTLED);
+        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), named: None, cause });
         drive.reset(StateSet::of(ps(0)));
-        let may = StateSet::of(ps(0)).with(ps(2));
         assert_eq!(drive.phase(), Phase::Unknown { may, read: None });
     }
 
@@ -460,7 +526,23 @@ mod tests {
         set(&mut drive, 0);
         let status = Status::from_bits(0x410E);
         answer(&mut drive, ID, Outcome::Rejected(status));
-        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), cause: Cause::Rejected(status) });
+        read(&mut drive, 2);
+        drive.advance(SETTLED);
+        let cause = Cause::Rejected(status);
+        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), named: None, cause });
+    }
+
+    #[test]
+    fn a_drive_that_cannot_be_read_is_given_up_where_it_may_be() {
+        let cause = Cause::Rejected(Status::INVALID_FIELD);
+        let mut drive = holding(2);
+        drive.reset(StateSet::of(ps(0)));
+        for _ in 0..PATIENCE {
+            drive.sent(Request::ReadPowerState, ID);
+            answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
+        }
+        let may = StateSet::of(ps(2)).with(ps(0));
+        assert_eq!(drive.phase(), Phase::Unmanaged { may, named: None, cause });
     }
 
     #[test]
@@ -472,32 +554,24 @@ mod tests {
             drive.sent(Request::ReadPowerState, NEXT);
             answer(&mut drive, NEXT, Outcome::Is(ps(0)));
         }
-        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, cause: Cause::Disobedient });
+        let cause = Cause::Disobedient;
+        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, named: None, cause });
     }
 
     #[test]
-    fn a_drive_that_fell_asleep_counts_as_what_it_wakes_into() {
+    fn a_drive_that_sleeps_confirms_nothing() {
         let mut drive = Drive::attached();
-        drive.sent(Request::ReadPowerState, ID);
-        answer(&mut drive, ID, Outcome::Is(ps(3)));
+        read(&mut drive, 3);
         assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(3)), StateSet::ALL));
         set(&mut drive, 1);
         answer(&mut drive, ID, Outcome::Done);
-        drive.sent(Request::ReadPowerState, NEXT);
-        answer(&mut drive, NEXT, Outcome::Is(ps(3)));
+        read(&mut drive, 3);
+        drive.advance(SETTLED);
+        assert_eq!((drive.ready_in(), drive.may_be_in()), (None, StateSet::ALL));
+        assert_eq!((drive.read_due(), drive.not_before()), (true, AT.recheck));
+        read(&mut drive, 1);
         drive.advance(SETTLED);
         assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(1)), StateSet::of(ps(1))));
-    }
-
-    #[test]
-    fn a_sleeping_drive_that_refuses_may_still_wake_into_any_state() {
-        let mut drive = Drive::attached();
-        drive.sent(Request::ReadPowerState, ID);
-        answer(&mut drive, ID, Outcome::Is(ps(3)));
-        set(&mut drive, 1);
-        answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
-        drive.advance(SETTLED);
-        assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(3)), StateSet::ALL));
     }
 
     #[test]
@@ -507,7 +581,7 @@ mod tests {
         answer(&mut drive, ID, Outcome::Done);
         drive.sent(Request::ReadPowerState, NEXT);
         let (late, later) = (Instant::from_micros(9_000), Instant::from_micros(10_000));
-        drive.completed(NEXT, Outcome::Is(ps(2)), late, later, PATIENCE, states());
+        drive.completed(NEXT, Outcome::Is(ps(2)), Circumstances { now: late, settled: later, ..AT });
         drive.advance(late);
         assert_eq!((drive.may_be_in().contains(ps(0)), drive.settles_at()), (true, Some(later)));
     }
@@ -526,14 +600,30 @@ mod tests {
     fn a_lost_command_may_have_done_anything_a_reset_included() {
         let mut drive = holding(1);
         set(&mut drive, 2);
-        drive.lost(ID, StateSet::of(ps(0)), PATIENCE);
+        drive.lost(ID, StateSet::of(ps(0)), AT);
         let may = StateSet::of(ps(1)).with(ps(2)).with(ps(0));
         assert_eq!(drive.phase(), Phase::Unknown { may, read: None });
         for _ in 1..PATIENCE {
             drive.sent(Request::ReadPowerState, ID);
-            drive.lost(ID, StateSet::of(ps(0)), PATIENCE);
+            drive.lost(ID, StateSet::of(ps(0)), AT);
         }
-        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, cause: Cause::CommandsLost });
+        let cause = Cause::CommandsLost;
+        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, named: None, cause });
+    }
+
+    #[test]
+    fn losses_with_a_reset_after_each_come_to_an_end_too() {
+        let mut drive = holding(1);
+        for _ in 0..PATIENCE {
+            assert!(drive.is_managed() || drive.read_due());
+            set(&mut drive, 2);
+            drive.sent(Request::ReadPowerState, ID);
+            drive.lost(ID, StateSet::of(ps(0)), AT);
+            if !matches!(drive.phase(), Phase::Unmanaged { .. }) {
+                drive.reset(StateSet::of(ps(0)));
+            }
+        }
+        assert!(matches!(drive.phase(), Phase::Unmanaged { cause: Cause::CommandsLost, .. }), "{drive:?}");
     }
 
     #[test]
@@ -545,12 +635,20 @@ mod tests {
             answer(&mut drive, NEXT, outcome);
             assert_eq!(drive.phase(), waiting);
         }
-        drive.lost(NEXT, StateSet::of(ps(0)), PATIENCE);
-        answer(&mut drive, ID, Outcome::Is(ps(2)));
+        drive.lost(NEXT, StateSet::of(ps(0)), AT);
         assert_eq!(drive.phase(), waiting);
         answer(&mut drive, ID, Outcome::Done);
         let verifying = drive.phase();
         answer(&mut drive, ID, Outcome::Done);
         assert_eq!(drive.phase(), verifying);
+    }
+
+    #[test]
+    fn an_answer_of_another_kind_is_a_failure() {
+        let mut drive = holding(0);
+        set(&mut drive, 2);
+        answer(&mut drive, ID, Outcome::Is(ps(2)));
+        assert!(drive.read_due());
+        assert_eq!(drive.may_be_in(), StateSet::of(ps(0)).with(ps(2)));
     }
 }

@@ -319,14 +319,12 @@ fn kind(slot: Slot, fallback: u8) -> DriveConfig {
 fn settle(seed: u64, cap: u32, drives: u8, fallback: u8, faulty: u64, incidents: Vec<(u64, Incident)>) {
     let mut world = World::new(Config::new(Milliwatts::from_watts(cap), Milliwatts::ZERO), &kinds());
     let mut dice = Dice::new(seed);
-    let sleeping = incidents.iter().any(|(_, incident)| matches!(incident, Incident::Asleep(..)));
     world.fate = Box::new(move |_, _| match dice.below(100) {
         fault if fault >= faulty => Fate::Answer(1 + dice.below(30 * MILLISECOND)),
         fault => match fault % 5 {
             0 => Fate::Answer(2 * SECOND),
             1 => Fate::Reject(Status::INVALID_FIELD),
-            // One that ignores what it is told, and is asleep when it is asked, is believed: it is not in this world.
-            2 if !sleeping => Fate::Ignore,
+            2 => Fate::Ignore,
             _ => Fate::Lose {
                 after: 1 + dice.below(3 * SECOND),
                 executed: dice.below(2) == 0,

@@ -2,7 +2,7 @@
 
 use super::config::DriveConfig;
 use super::event::Reason;
-use crate::drive::{CommandId, Drive, KnownStates, Request, StateSet};
+use crate::drive::{Circumstances, CommandId, Drive, KnownStates, Request, StateSet};
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile, StateProfile, WorkSet};
 use crate::thermal::{Level, Thermal};
@@ -106,6 +106,10 @@ pub(super) struct Figures<'a> {
 /// the reference drive gives when it writes. A guess; it only matters where measured and unmeasured drives share a budget.
 const KILOBYTES_PER_SECOND_PER_MILLIWATT: u32 = 100;
 
+/// A sleeping drive whose state is to be verified is looked at again after so many averaging windows: seldom, since a look
+/// keeps it from deeper sleep. A guess.
+const SLEEP_WINDOWS: u64 = 10;
+
 /// How long a drive takes to enter a state of which it reports no entry latency. A guess.
 const UNREPORTED_ENTRY_LATENCY: Microseconds = Microseconds::from_millis(100);
 
@@ -121,7 +125,7 @@ impl<'a> Figures<'a> {
     }
 
     /// All states of the drive.
-    pub(super) fn known_states(self, entry: &Entry) -> KnownStates {
+    fn known_states(self, entry: &Entry) -> KnownStates {
         let states = self.profiles.get(usize::from(entry.config.profile.0)).map_or(0, |profile| profile.states.len());
         let operational = self.operational_states(entry);
         let numbers = (0u8..).take(states).filter_map(PowerState::new);
@@ -192,12 +196,30 @@ impl<'a> Figures<'a> {
 
     /// How long after an accepted change the drive's power has followed: what its profile says, else the state's entry
     /// latency and the span over which the cap is averaged.
-    pub(super) fn settling(self, entry: &Entry, window: Microseconds) -> Microseconds {
+    fn settling(self, entry: &Entry, window: Microseconds) -> Microseconds {
         let profile = self.profiles.get(usize::from(entry.config.profile.0));
         if let Some(measured) = profile.and_then(|profile| profile.settling) {
             return measured;
         }
         let entries = self.operational(entry).map(|(_, state)| state.entry_latency.unwrap_or(UNREPORTED_ENTRY_LATENCY));
         entries.max().unwrap_or(UNREPORTED_ENTRY_LATENCY).saturating_add(window)
+    }
+
+    /// What the drive's transitions need to know of the rest of the world.
+    pub(super) fn circumstances(
+        self,
+        entry: &Entry,
+        now: Instant,
+        window: Microseconds,
+        patience: u8,
+    ) -> Circumstances {
+        Circumstances {
+            now,
+            settled: now.after(self.settling(entry, window)),
+            retry: now.after(window),
+            recheck: now.after(Microseconds::new(window.get().saturating_mul(SLEEP_WINDOWS))),
+            patience,
+            states: self.known_states(entry),
+        }
     }
 }

@@ -126,6 +126,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let waiting =
             entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
         let of_raises = waiting.map(|entry| entry.lowered.after(self.config.dwell)).filter(|due| *due > now);
+        let of_retries = entries().map(|entry| entry.drive.not_before()).filter(|due| *due > now);
         let busy = entries().filter(|entry| entry.drive.is_busy());
         let of_answers = busy
             .map(|entry| entry.sent.after(self.config.window).after(Microseconds::new(1)))
@@ -136,7 +137,14 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let of_rotation = rotates.then_some(self.next_rotation);
         let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
         let of_system = [of_plan, of_rotation, of_meter].into_iter().flatten();
-        let ours = of_drives.chain(of_heat).chain(of_work).chain(of_raises).chain(of_answers).chain(of_system).min()?;
+        let ours = of_drives
+            .chain(of_heat)
+            .chain(of_work)
+            .chain(of_raises)
+            .chain(of_answers)
+            .chain(of_retries)
+            .chain(of_system)
+            .min()?;
         Some(self.clock.theirs(ours))
     }
 
@@ -198,13 +206,11 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 }
             }),
             Event::Completed { slot, id, outcome } => {
-                let (patience, window) = (self.config.patience, self.config.window);
                 let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
+                let (window, patience) = (self.config.window, self.config.patience);
                 self.with(slot, |entry, figures| {
-                    let settled = now.after(figures.settling(entry, window));
-                    let states = figures.known_states(entry);
                     entry.outbox.take_if(|outgoing| outgoing.id == id);
-                    entry.drive.completed(id, outcome, now, settled, patience, states);
+                    entry.drive.completed(id, outcome, figures.circumstances(entry, now, window, patience));
                     // A drive that has just become known keeps its state until a plan says otherwise.
                     entry.target = entry.target.or(entry.drive.heading_for());
                 });
@@ -213,10 +219,10 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 }
             }
             Event::Lost { slot, id } => {
-                let patience = self.config.patience;
+                let (window, patience) = (self.config.window, self.config.patience);
                 self.with(slot, |entry, figures| {
                     entry.outbox.take_if(|outgoing| outgoing.id == id);
-                    entry.drive.lost(id, figures.fallback(entry), patience);
+                    entry.drive.lost(id, figures.fallback(entry), figures.circumstances(entry, now, window, patience));
                 });
             }
         }
@@ -280,7 +286,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         if !fits || (self.stale && now >= self.planned.after(self.config.dwell)) {
             plan::replan(terms, &mut self.entries, fits);
             self.planned = now;
-            self.stale = plan::is_constrained(&self.entries);
+            self.stale = plan::is_constrained(terms, &self.entries);
         }
         if self.config.rotation_interval > Microseconds::ZERO && now >= self.next_rotation {
             rotation::rotate(figures, &mut self.entries);
@@ -317,7 +323,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let shedding = self.ledger.excess() > Milliwatts::ZERO;
         for (slot, entry) in self.entries.iter_mut().enumerate() {
             let Some(entry) = entry else { continue };
-            let Some(due) = due(figures, entry, shedding) else { continue };
+            let Some(due) = due(figures, entry, shedding).filter(|_| now >= entry.drive.not_before()) else { continue };
             match due {
                 (Request::SetPowerState(target), Reason::Raise, _) => {
                     let draw = figures.draw(entry, entry.drive.may_be_in().with(target));

@@ -59,7 +59,7 @@ enum Share {
     Free,
     /// It is on its way, and follows its completion: until then it counts for where it is heading.
     Busy(PowerState),
-    /// It is not managed, or an answer is late: it counts for all that it may take now.
+    /// It is not managed, has just failed, sleeps, or its answer is late: it counts for all that it may take now.
     Fixed,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Terms<'a> {
 
 impl Terms<'_> {
     fn share(self, entry: &Entry) -> Share {
-        match entry.drive.heading_for() {
+        match entry.drive.heading_for().filter(|_| self.now >= entry.drive.not_before()) {
             Some(state) if entry.drive.is_busy() && !entry.is_late(self.now, self.late) => Share::Busy(state),
             Some(_) if !entry.drive.is_busy() => Share::Free,
             _ => Share::Fixed,
@@ -117,9 +117,10 @@ pub(super) fn floor<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option
     least.map(|least| u64::from(least.get())).sum()
 }
 
-/// Whether an answer is awaited that a plan made now has to go around.
-pub(super) fn is_constrained<const DRIVES: usize>(entries: &[Option<Entry>; DRIVES]) -> bool {
-    entries.iter().flatten().any(|entry| entry.drive.is_busy())
+/// Whether a plan made now has to go around a drive that will be free later.
+pub(super) fn is_constrained<const DRIVES: usize>(terms: Terms<'_>, entries: &[Option<Entry>; DRIVES]) -> bool {
+    let managed = entries.iter().flatten().filter(|entry| entry.drive.is_managed());
+    managed.map(|entry| terms.share(entry)).any(|share| !matches!(share, Share::Free))
 }
 
 /// Makes a new plan, and puts it in force where the standing one does not fit or the new one is worth it.

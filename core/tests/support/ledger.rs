@@ -97,6 +97,8 @@ struct Drive {
     /// The state that it named last, since it came, was reset, or lost a command.
     named: Option<u8>,
     flight: Option<(CommandId, Request)>,
+    /// Until then it may be left alone: it has failed, or sleeps.
+    rests_until: u64,
     unmanaged: bool,
 }
 
@@ -113,6 +115,7 @@ impl Drive {
             settling: None,
             named: None,
             flight: None,
+            rests_until: 0,
             unmanaged: false,
         }
     }
@@ -127,6 +130,7 @@ impl Drive {
             seen: self.seen,
             lingering: self.lingering,
             lingers_until: self.lingers_until,
+            rests_until: self.rests_until,
             unmanaged: self.unmanaged,
             ..Self::new(self.config.clone())
         };
@@ -271,30 +275,21 @@ impl Ledger {
             _ => 0,
         };
         let elapsed = self.elapsed;
-        // An answer to another question is none.
-        let fitting = match request {
-            Some(Request::SetPowerState(_)) => matches!(outcome, Outcome::Done | Outcome::Rejected(_)),
-            Some(Request::ReadPowerState) => matches!(outcome, Outcome::Is(_) | Outcome::Rejected(_)),
-            None => false,
-        };
-        if !fitting {
-            return;
-        }
+        let window = self.config.window.get();
         let Some(drive) = self.answered(slot, id) else { return };
         match (request, outcome) {
             (Some(Request::SetPowerState(_)), Outcome::Done) => drive.accepted = Some(elapsed.saturating_add(asked)),
-            (Some(Request::SetPowerState(_)), Outcome::Rejected(_)) => drive.asked = None,
             (Some(Request::ReadPowerState), Outcome::Is(_)) => {
                 let (state, operational, settling) = named.expect("a state");
                 let accepted = drive.accepted.take();
                 let asked = drive.asked.take();
-                let state = match (operational, accepted, asked) {
-                    // It fell asleep since, and wakes into the state that it accepted.
-                    (Some(false), Some(_), Some(asked)) => asked,
-                    _ => state,
-                };
-                let operational = if asked == Some(state) && accepted.is_some() { Some(true) } else { operational };
+                if accepted.is_some() && asked != Some(state) {
+                    let windows = if operational == Some(false) { 10 } else { 1 };
+                    drive.rests_until = elapsed.saturating_add(window.saturating_mul(windows));
+                }
                 match operational {
+                    // It fell asleep since, and has not said that it did what it accepted.
+                    Some(false) if accepted.is_some() => (drive.accepted, drive.asked) = (accepted, asked),
                     // Nothing is learnt from a state that does not exist.
                     None => {
                         drive.forget(u32::MAX);
@@ -319,7 +314,12 @@ impl Ledger {
                     }
                 }
             }
-            _ => {}
+            // A refusal, or an answer of another kind than the question's: whatever it did, it is to be read.
+            _ => {
+                let may = drive.may();
+                drive.forget(may);
+                drive.rests_until = elapsed.saturating_add(window);
+            }
         }
     }
 
@@ -429,7 +429,9 @@ impl Ledger {
         for (slot, drive) in (0..).zip(&self.drives) {
             let Some(drive) = drive else { continue };
             // What is lowest depends on the work.
-            let at_rest = !drive.unmanaged && drive.flight.is_none() && work(drive).contains_all(drive.lingering);
+            let rests = drive.rests_until >= self.elapsed;
+            let at_rest =
+                !drive.unmanaged && !rests && drive.flight.is_none() && work(drive).contains_all(drive.lingering);
             assert!(
                 !at_rest || self.heading(drive) <= self.lowest(drive),
                 "heading for {heading} mW, allowance {allowance} mW, and slot {slot} stays at {} mW though {} mW can be had; {}",
