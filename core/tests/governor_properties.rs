@@ -349,6 +349,10 @@ fn settle(seed: u64, cap: u32, drives: u8, fallback: u8, faulty: u64, incidents:
         }
     }
     world.fate = Box::new(|_, _| PROMPT);
+    // A drive that sleeps on confirms nothing, for as long as it sleeps.
+    for slot in world.slots().collect::<Vec<_>>() {
+        world.sleep(slot, None);
+    }
     world.run_for(20 * SECOND);
     world.settle(30 * SECOND);
     // And it stays so, turns aside: in each of them, one drive of each kind and state in use is set and read back.
