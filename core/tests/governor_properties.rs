@@ -114,8 +114,15 @@ fn drive_config() -> BoxedStrategy<DriveConfig> {
 }
 
 fn meter_config() -> impl Strategy<Value = MeterConfig> {
-    (milliwatts(), milliwatts(), span(), prop::option::of(span()))
-        .prop_map(|(quantum, noise, timeout, stuck_after)| MeterConfig { quantum, noise, timeout, stuck_after })
+    (milliwatts(), milliwatts(), milliwatts(), span(), prop::option::of(span())).prop_map(
+        |(quantum, noise, full_scale, timeout, stuck_after)| MeterConfig {
+            quantum,
+            noise,
+            full_scale,
+            timeout,
+            stuck_after,
+        },
+    )
 }
 
 fn config() -> BoxedStrategy<Config> {

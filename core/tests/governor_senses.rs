@@ -10,7 +10,13 @@ use wattline_core::units::{Kelvin, Microseconds, Milliwatts};
 
 /// The article's server with a meter of its kind.
 fn metered(cap: u32, stuck_after: Option<Microseconds>) -> World {
-    let meter = MeterConfig { quantum: watts(33), noise: watts(2), timeout: Microseconds::from_secs(5), stuck_after };
+    let meter = MeterConfig {
+        quantum: watts(33),
+        noise: watts(2),
+        full_scale: watts(3_000),
+        timeout: Microseconds::from_secs(5),
+        stuck_after,
+    };
     let config = Config { trust_measured: true, meter: Some(meter), ..Config::new(watts(cap), watts(462)) };
     let mut world = World::new(config, &[d5_p5336()]);
     world.event(Event::Meter(Some(watts(1_000))));
@@ -107,8 +113,13 @@ fn a_dead_meter_means_nameplate_figures_and_an_alarm() {
 #[test]
 fn without_a_meter_a_measured_figure_below_the_nameplate_does_not_count() {
     // Measured 26.125, 15.125 and 11 W, and with the overhead the nameplates are higher: 27, 17 and 12 W.
-    let meter =
-        MeterConfig { quantum: watts(33), noise: watts(2), timeout: Microseconds::from_secs(5), stuck_after: None };
+    let meter = MeterConfig {
+        quantum: watts(33),
+        noise: watts(2),
+        full_scale: watts(3_000),
+        timeout: Microseconds::from_secs(5),
+        stuck_after: None,
+    };
     let config = Config {
         trust_measured: true,
         overhead: watts(2),

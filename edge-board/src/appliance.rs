@@ -42,6 +42,8 @@ pub fn config() -> Config {
         quantum: Milliwatts::new(1_316),
         // The bench adds none.
         noise: Milliwatts::ZERO,
+        // Guess: twice what the supply delivers.
+        full_scale: Milliwatts::from_watts(50),
         // Five readings.
         timeout: Microseconds::from_secs(5),
         // In whole watts an idle appliance stands still for good.

@@ -15,7 +15,7 @@ fn records() -> Vec<Record> {
     let config = Config::new(Milliwatts::from_watts(520), Milliwatts::from_watts(462));
     let mut governor = Governor::<2, 1>::new(config.clone());
     let profile = governor.add_profile(d5_p5336()).unwrap();
-    let mut records = vec![Record::start(), Record::Config(config), Record::Profile(d5_p5336())];
+    let mut records = vec![Record::start(2), Record::Config(config), Record::Profile(d5_p5336())];
     let drive = DriveConfig {
         profile,
         slot_limit: Milliwatts::from_watts(25),
@@ -124,7 +124,7 @@ fn the_timeline_names_event_decision_reason_and_watts() {
 
 #[test]
 fn what_is_no_journal_is_refused() {
-    let newer: Record = Record::Start { format: FORMAT_VERSION + 1, decisions: 1 };
+    let newer: Record = Record::Start { format: FORMAT_VERSION + 1, decisions: 1, slots: 2 };
     for (journal, says) in [
         (Vec::new(), "is empty"),
         (b"this is no journal\0at all\0".to_vec(), "is not a journal"),

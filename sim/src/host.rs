@@ -37,7 +37,7 @@ impl Host {
         let settling = section.settling_s.map(|settling| Microseconds::new(settling.micros()));
         let profile = Profile { settling, ..d5_p5336() };
         let mut journal = Vec::new();
-        write(&mut journal, &Record::<&Profile>::start());
+        write(&mut journal, &Record::<&Profile>::start(Governor::<MAX_DRIVES, 1>::SLOTS));
         write(&mut journal, &Record::<&Profile>::Config(config.clone()));
         write(&mut journal, &Record::Profile(&profile));
         let mut governor = Box::new(Governor::new(config));
@@ -117,6 +117,8 @@ fn config(section: &GovernorSection, cap: Milliwatts, base_w: f64, meter: MeterM
     let meter = section.meter.then(|| MeterConfig {
         quantum: milliwatts(meter.quantum_w),
         noise: milliwatts(DEVIATIONS * meter.noise_w),
+        // Guess: two power supplies of 1400 W.
+        full_scale: Milliwatts::from_watts(2_800),
         timeout: Microseconds::from_secs(5),
         // A meter with a step of 33 W stands still for as long as the load does.
         stuck_after: None,

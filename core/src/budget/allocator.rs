@@ -91,7 +91,7 @@ fn grow<const DRIVES: usize>(
     allowance: u64,
 ) -> Allocation<DRIVES> {
     fill(offers, &mut allocation, allowance, u32::MAX);
-    for _ in 0..DRIVES {
+    for _ in 0..allocation.choices.len() {
         let Some(better) = improve(offers, &allocation, allowance) else { break };
         allocation = better;
     }

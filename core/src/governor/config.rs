@@ -42,6 +42,8 @@ pub struct MeterConfig {
     pub quantum: Milliwatts,
     /// How far a reading may be off on top of that.
     pub noise: Milliwatts,
+    /// The most that it can show, or that the system's supply can deliver: a higher reading is absurd.
+    pub full_scale: Milliwatts,
     /// After this long without a valid reading it counts as lost.
     pub timeout: Microseconds,
     /// After this long with one and the same reading it counts as stuck; `None`: it may stand still for ever.

@@ -73,6 +73,23 @@ pub enum Event {
     Meter(Option<Milliwatts>),
 }
 
+impl Event {
+    /// The slot that it is about; `None` where it is about the whole system.
+    #[must_use]
+    pub const fn slot(&self) -> Option<Slot> {
+        match self {
+            Self::Tick | Self::Cap(_) | Self::Meter(_) => None,
+            Self::Attached { slot, .. }
+            | Self::Removed { slot }
+            | Self::Reset { slot }
+            | Self::Work { slot, .. }
+            | Self::Temperature { slot, .. }
+            | Self::Completed { slot, .. }
+            | Self::Lost { slot, .. } => Some(*slot),
+        }
+    }
+}
+
 /// Something to be done, or to be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -36,16 +36,9 @@ impl Meter {
     }
 
     /// A reading came; returns it where it can be believed. It cannot be where it is less than half of the load that is
-    /// always there, or more than twice all that could be (a guess on both sides), or where it never moves.
-    pub(super) fn reads(
-        &mut self,
-        value: Milliwatts,
-        now: Instant,
-        base_load: Milliwatts,
-        prediction: Milliwatts,
-    ) -> Option<Reading> {
-        let plausible = base_load.get() / 2..=prediction.get().saturating_mul(2).max(1);
-        if !plausible.contains(&value.get()) {
+    /// always there (a guess), or more than the meter can show, or where it never moves.
+    pub(super) fn reads(&mut self, value: Milliwatts, now: Instant, base_load: Milliwatts) -> Option<Reading> {
+        if value.get() < base_load.get() / 2 || value > self.config.full_scale {
             return None;
         }
         let since = self.value.filter(|(shown, _)| *shown == value).map_or(now, |(_, since)| since);

@@ -60,6 +60,10 @@ pub struct Governor<const DRIVES: usize, const PROFILES: usize> {
 }
 
 impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
+    /// How many slots there are.
+    #[expect(clippy::cast_possible_truncation, reason = "the constructor asserts at most 256 when it is compiled")]
+    pub const SLOTS: u16 = DRIVES as u16;
+
     /// A governor without drives.
     #[must_use]
     pub fn new(config: Config) -> Self {
@@ -262,10 +266,10 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
     }
 
     fn meter_reads(&mut self, reading: Option<Milliwatts>, now: Instant) {
-        let (base_load, prediction) = (self.config.base_load, self.ledger.prediction());
+        let base_load = self.config.base_load;
         let Some(meter) = self.meter.as_mut() else { return };
         let was_lost = meter.is_lost();
-        if let Some(valid) = reading.and_then(|reading| meter.reads(reading, now, base_load, prediction)) {
+        if let Some(valid) = reading.and_then(|reading| meter.reads(reading, now, base_load)) {
             let before = self.ledger.correction();
             self.ledger.meter_reads(valid.value, valid.uncertainty, valid.since_last);
             self.stale |= was_lost || before != self.ledger.correction();

@@ -1,7 +1,7 @@
 //! Running a journal again: the recorded events must lead to the recorded commands.
 
 use super::{FORMAT_VERSION, Record};
-use crate::governor::{Command, DECISION_VERSION, Governor};
+use crate::governor::{Command, DECISION_VERSION, Event, Governor};
 use crate::units::Instant;
 
 /// A governor that is fed from a journal. Its capacity must be at least that of the recorded one; more changes nothing.
@@ -10,6 +10,7 @@ pub struct Replay<const DRIVES: usize, const PROFILES: usize> {
     governor: Option<Governor<DRIVES, PROFILES>>,
     at: Instant,
     decisions: Option<u16>,
+    slots: u16,
 }
 
 /// Why a record is not what the replay comes to.
@@ -21,6 +22,8 @@ pub enum Divergence {
     OutOfOrder,
     /// The journal has more kinds of drives than the replay has room for.
     TooManyProfiles,
+    /// The writer's governor has more slots than the replay has room for.
+    TooManySlots(u16),
     /// Another command was decided than the recorded one, or none, or none was recorded.
     Command {
         /// What the journal says; `None`: it goes on to the next event.
@@ -34,7 +37,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Replay<DRIVES, PROFILES> {
     /// A replay before its first record.
     #[must_use]
     pub const fn new() -> Self {
-        Self { governor: None, at: Instant::START, decisions: None }
+        Self { governor: None, at: Instant::START, decisions: None, slots: 0 }
     }
 
     /// The governor, once the journal has configured one.
@@ -49,15 +52,33 @@ impl<const DRIVES: usize, const PROFILES: usize> Replay<DRIVES, PROFILES> {
         self.decisions == Some(DECISION_VERSION)
     }
 
+    /// The journal is at its end: whatever was decided must have been recorded.
+    ///
+    /// # Errors
+    /// Where more was decided. A journal that was cut off may well end so.
+    pub fn finish(mut self) -> Result<(), Divergence> {
+        match self.governor.as_mut().and_then(Governor::poll) {
+            None => Ok(()),
+            replayed => Err(Divergence::Command { recorded: None, replayed }),
+        }
+    }
+
     /// Takes the next record.
     ///
     /// # Errors
     /// Where the record is not what the replay comes to. The replay can go on behind it.
     pub fn take(&mut self, record: Record) -> Result<(), Divergence> {
         match (record, self.governor.as_mut()) {
-            (Record::Start { format, decisions }, _) => {
-                *self = Self { decisions: Some(decisions), ..Self::new() };
-                if format > FORMAT_VERSION { Err(Divergence::Format(format)) } else { Ok(()) }
+            (Record::Start { format, decisions, slots }, _) => {
+                *self = Self::new();
+                if format > FORMAT_VERSION {
+                    return Err(Divergence::Format(format));
+                }
+                if usize::from(slots) > DRIVES {
+                    return Err(Divergence::TooManySlots(slots));
+                }
+                (self.decisions, self.slots) = (Some(decisions), slots);
+                Ok(())
             }
             (Record::Config(config), None) if self.decisions.is_some() => {
                 self.governor = Some(Governor::new(config));
@@ -70,7 +91,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Replay<DRIVES, PROFILES> {
                 let left = governor.poll();
                 while governor.poll().is_some() {}
                 self.at = at;
-                governor.handle(at, event);
+                // The writer ignored events of slots that it does not have; but time passed.
+                let ignored = event.slot().is_some_and(|slot| u16::from(slot) >= self.slots);
+                governor.handle(at, if ignored { Event::Tick } else { event });
                 match left {
                     None => Ok(()),
                     replayed => Err(Divergence::Command { recorded: None, replayed }),
@@ -97,7 +120,7 @@ mod tests {
     use std::vec::Vec;
 
     use super::*;
-    use crate::governor::{Config, DriveConfig, Event, Outcome, ProfileIndex, Request};
+    use crate::governor::{Config, DriveConfig, Outcome, ProfileIndex, Request};
     use crate::nvme::PowerState;
     use crate::profile::{Work, WorkSet, d5_p5336};
     use crate::units::Milliwatts;
@@ -107,7 +130,7 @@ mod tests {
         let config = Config::new(Milliwatts::from_watts(560), Milliwatts::from_watts(462));
         let mut governor = Governor::<3, 1>::new(config.clone());
         governor.add_profile(d5_p5336()).unwrap();
-        let mut records = std::vec![Record::start(), Record::Config(config), Record::Profile(d5_p5336())];
+        let mut records = std::vec![Record::start(3), Record::Config(config), Record::Profile(d5_p5336())];
         let drive = DriveConfig {
             profile: ProfileIndex(0),
             slot_limit: Milliwatts::from_watts(25),
@@ -174,7 +197,7 @@ mod tests {
         let mut records = journal();
         records.remove(1);
         assert_eq!(divergences(records)[0], Divergence::OutOfOrder);
-        let newer = Record::Start { format: FORMAT_VERSION + 1, decisions: DECISION_VERSION };
+        let newer = Record::Start { format: FORMAT_VERSION + 1, decisions: DECISION_VERSION, slots: 3 };
         assert_eq!(divergences(std::vec![newer]), [Divergence::Format(FORMAT_VERSION + 1)]);
         let mut records = journal();
         records.insert(2, records[2].clone());

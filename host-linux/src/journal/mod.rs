@@ -56,8 +56,8 @@ impl JournalError {
     }
 }
 
-/// All frames of a journal, damaged ones included.
-fn frames(input: &Input) -> Result<Vec<Frame>, JournalError> {
+/// All frames of a journal, damaged ones included, and its length in bytes.
+fn frames(input: &Input) -> Result<(Vec<Frame>, usize), JournalError> {
     let bytes = input.read()?;
     let frames: Vec<Frame> = Reader::new(&bytes).collect();
     let Some(first) = frames.first() else { return Err(JournalError::Empty(input.clone())) };
@@ -70,6 +70,6 @@ fn frames(input: &Input) -> Result<Vec<Frame>, JournalError> {
     });
     match newer {
         Some(format) => Err(JournalError::Format { input: input.clone(), format }),
-        None => Ok(frames),
+        None => Ok((frames, bytes.len())),
     }
 }

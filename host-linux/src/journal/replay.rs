@@ -65,7 +65,8 @@ const MOST_DIFFERENCES: usize = 10;
 /// # Errors
 /// Where the input cannot be read or is no journal.
 pub fn replay(arguments: &Arguments) -> Result<(String, Verdict), JournalError> {
-    let verdict = judge(frames(&arguments.file)?);
+    let (frames, length) = frames(&arguments.file)?;
+    let verdict = judge(frames, length);
     let text = if arguments.json { json(&verdict) } else { text(&verdict) };
     Ok((text, verdict))
 }
@@ -78,7 +79,8 @@ impl Verdict {
     }
 }
 
-fn judge(frames: Vec<Frame>) -> Verdict {
+/// Judges the frames of a journal of this length.
+fn judge(frames: Vec<Frame>, length: usize) -> Verdict {
     let mut replay = Box::new(AnyReplay::new());
     let mut verdict = Verdict { replayed_with_decisions: DECISION_VERSION, ..Verdict::default() };
     for Frame { offset, content } in frames {
@@ -109,6 +111,10 @@ fn judge(frames: Vec<Frame>) -> Verdict {
             Err(divergence) => verdict.differences.push(Finding { offset, what: words_of(divergence) }),
         }
     }
+    if verdict.damaged.is_empty() && verdict.differences.is_empty() {
+        let end = replay.finish().err();
+        verdict.differences.extend(end.map(|divergence| Finding { offset: length, what: words_of(divergence) }));
+    }
     verdict.same = verdict.damaged.is_empty() && verdict.differences.is_empty();
     verdict
 }
@@ -117,6 +123,7 @@ fn words_of(divergence: Divergence) -> String {
     match divergence {
         Divergence::Format(format) => format!("format version {format} is not known"),
         Divergence::OutOfOrder => "a record before the one that it needs".into(),
+        Divergence::TooManySlots(slots) => format!("a governor of {slots} slots, more than there is room for"),
         Divergence::TooManyProfiles => "more profiles than there is room for".into(),
         Divergence::Command { recorded, replayed } => {
             let said = |command: Option<_>| command.map_or("nothing".into(), |command| words::command(&command));

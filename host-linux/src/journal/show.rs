@@ -33,7 +33,7 @@ Examples:
 /// # Errors
 /// Where the input cannot be read or is no journal.
 pub fn show(arguments: &Arguments) -> Result<String, JournalError> {
-    Ok(timeline(frames(&arguments.file)?, arguments.all))
+    Ok(timeline(frames(&arguments.file)?.0, arguments.all))
 }
 
 fn timeline(frames: Vec<Frame>, all: bool) -> String {
@@ -43,9 +43,9 @@ fn timeline(frames: Vec<Frame>, all: bool) -> String {
     let mut frames = frames.into_iter().peekable();
     while let Some(Frame { offset, content }) = frames.next() {
         let line = match &content {
-            Ok(Record::Start { format, decisions }) => {
+            Ok(Record::Start { format, decisions, slots }) => {
                 whole = true;
-                Some(format!("start: format {format}, decisions {decisions}"))
+                Some(format!("start: format {format}, decisions {decisions}, {slots} slots"))
             }
             Ok(Record::Config(config)) => Some(format!("configuration: {}", words::config(config))),
             Ok(Record::Profile(profile)) => {
