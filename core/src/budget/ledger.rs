@@ -133,6 +133,12 @@ impl<const DRIVES: usize> Ledger<DRIVES> {
         self.correction
     }
 
+    /// A drive came that may have taken this much for some time: what the meter took away may have been its watts. If they
+    /// were not, the next reading takes them away again.
+    pub const fn explain(&mut self, draw: Milliwatts) {
+        self.correction = self.correction.saturating_sub(draw);
+    }
+
     /// Takes a meter reading into account: `reading` is what the meter showed, `uncertainty` what it is not good to,
     /// `since_last` the time since the reading before. A reading above what was promised lowers the allowance at
     /// once by the difference; otherwise the correction is given back by a bounded slope, never below zero.
@@ -189,6 +195,18 @@ mod tests {
         assert_eq!(ledger.correction(), watts(14));
         ledger.meter_reads(watts(150), watts(5), Microseconds::new(u64::MAX));
         assert_eq!(ledger.allowance(), watts(90));
+    }
+
+    #[test]
+    fn a_drive_that_comes_late_explains_what_the_meter_took_away() {
+        let mut ledger = Ledger::<1>::new(watts(200), watts(100), watts(10));
+        ledger.meter_reads(watts(140), watts(5), Microseconds::from_secs(1));
+        assert_eq!(ledger.correction(), watts(35));
+        ledger.explain(watts(25));
+        ledger.set_draw(0, watts(25));
+        assert_eq!(ledger.allowance(), watts(80));
+        ledger.meter_reads(watts(140), watts(5), Microseconds::from_secs(1));
+        assert_eq!(ledger.correction(), watts(10));
     }
 
     #[derive(Clone, Debug)]

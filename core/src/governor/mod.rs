@@ -245,10 +245,12 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 
     fn attach(&mut self, slot: Slot, config: DriveConfig, now: Instant) {
         let mut entry = Entry::new(config, now);
-        if (Figures { profiles: &self.profiles, rule: self.rule() }).range(&entry).is_none() {
+        let rule = self.rule();
+        if (Figures { profiles: &self.profiles, rule }).range(&entry).is_none() {
             entry.drive.give_up(Cause::NoUsableState);
         }
         if let Some(place) = self.entries.get_mut(usize::from(slot)) {
+            self.ledger.explain((Figures { profiles: &self.profiles, rule }).draw_now(&entry));
             *place = Some(entry);
             self.stale = true;
         }
