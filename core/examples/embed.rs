@@ -1,5 +1,5 @@
-//! The smallest loop around a governor, as the firmware of an appliance would have it: four drives, a 60 W supply, and a
-//! mains failure that leaves 45 W after five seconds.
+//! The smallest loop around a governor, as the firmware of an appliance would have it: four drives, a 60 W supply, and
+//! a mains failure that leaves 45 W after five seconds.
 //!
 //! Everything above `Board` is what you write; `Board` stands for your clock and your wires. Run it with
 //! `cargo run -p wattline-core --example embed`.
@@ -16,7 +16,8 @@ const DRIVES: usize = 4;
 fn main() {
     let mut board = Board::default();
 
-    // What the supply may deliver, what the board takes without drives, and 1 W that stays unused because figures are not exact.
+    // What the supply may deliver, what the board takes without drives, and 1 W that stays unused because figures are
+    // not exact.
     let config = Config {
         margin: Milliwatts::from_watts(1),
         ..Config::new(Milliwatts::from_watts(60), Milliwatts::from_watts(8))
@@ -64,7 +65,8 @@ fn three_states(watts: [u32; 3]) -> Profile {
     Profile { states: watts.into_iter().map(state).collect(), ..Profile::default() }
 }
 
-/// Stands for the hardware: drives that obey after two milliseconds, and a clock that jumps to the next thing that happens.
+/// Stands for the hardware: drives that obey after two milliseconds, and a clock that jumps to the next thing that
+/// happens.
 #[derive(Default)]
 struct Board {
     now: Instant,

@@ -12,12 +12,12 @@
 //!   a command lost, refused or ignored once too often: Unmanaged, until the drive is reset
 //! ```
 //!
-//! At any moment the drive *may be in* a set of states ([`Drive::may_be_in`]); the most that any of them takes is what the
-//! ledger counts it for. The set only grows until the drive itself has said where it is, and the time has passed that
-//! its power needs to follow.
+//! At any moment the drive *may be in* a set of states ([`Drive::may_be_in`]); the most that any of them takes is what
+//! the ledger counts it for. The set only grows until the drive itself has said where it is, and the time has passed
+//! that its power needs to follow.
 //!
-//! At most one command is in flight: none is sent while one can still be answered. An answer to any other command than the
-//! one in flight (a duplicate, or one from before a reset) is ignored.
+//! At most one command is in flight: none is sent while one can still be answered. An answer to any other command than
+//! the one in flight (a duplicate, or one from before a reset) is ignored.
 
 use serde::{Deserialize, Serialize};
 
@@ -280,15 +280,16 @@ impl Drive {
         self.not_before
     }
 
-    /// Whether a read is due: the drive's state is to be learnt ([`Phase::Unknown`]) or verified ([`Phase::Verifying`]).
+    /// Whether a read is due: the drive's state is to be learnt ([`Phase::Unknown`]) or verified
+    /// ([`Phase::Verifying`]).
     #[must_use]
     pub const fn read_due(&self) -> bool {
         matches!(self.phase, Phase::Unknown { read: None, .. } | Phase::Verifying { read: None, .. })
     }
 
     /// The drive was reset, and should be in a state of `fallback`. Where it was counts until it has been read: a
-    /// lowering that nobody has confirmed frees nothing. For a drive that was given up a reset is a new start, except for
-    /// one without a usable state.
+    /// lowering that nobody has confirmed frees nothing. For a drive that was given up a reset is a new start, except
+    /// for one without a usable state.
     pub const fn reset(&mut self, fallback: StateSet) {
         let failures = match self.phase {
             Phase::Unmanaged { cause: Cause::NoUsableState, .. } => return,
@@ -350,8 +351,8 @@ impl Drive {
         }
     }
 
-    /// The adapter gave a command up. What it did is not known, and the drive may have been reset in the course of it, into
-    /// a state of `fallback`.
+    /// The adapter gave a command up. What it did is not known, and the drive may have been reset in the course of it,
+    /// into a state of `fallback`.
     pub fn lost(&mut self, id: CommandId, fallback: StateSet, at: Circumstances) {
         if self.in_flight() == Some(id) {
             self.failed(Cause::CommandsLost, at);
@@ -402,8 +403,8 @@ impl Drive {
         }
     }
 
-    /// A command failed: whatever it did or did not do, the drive is to be read. It is given up after too many failures, or
-    /// where it said not to try again.
+    /// A command failed: whatever it did or did not do, the drive is to be read. It is given up after too many
+    /// failures, or where it said not to try again.
     fn failed(&mut self, cause: Cause, at: Circumstances) {
         let may = self.may_be_in();
         let was_set = matches!(self.phase, Phase::Changing { .. });

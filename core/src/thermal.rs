@@ -1,10 +1,10 @@
 //! How many watts a drive may turn into heat now.
 //!
-//! **Goal.** Keep the composite temperature below the drive's own warning threshold, early and a little rather than late and
-//! a lot.
+//! **Goal.** Keep the composite temperature below the drive's own warning threshold, early and a little rather than
+//! late and a lot.
 //!
-//! **Method.** Four levels with their own thresholds for entering and leaving; a level says how much of the span between the
-//! drive's lowest and highest operational state may be used: all of it, two thirds, one third, none.
+//! **Method.** Four levels with their own thresholds for entering and leaving; a level says how much of the span
+//! between the drive's lowest and highest operational state may be used: all of it, two thirds, one third, none.
 //!
 //! ```text
 //!         T ≥ warm            T ≥ hot             T ≥ critical
@@ -15,8 +15,8 @@
 //!
 //! A level is entered at once, and left one at a time, after `dwell`.
 //!
-//! **Missing readings.** The last one counts as risen by the worst slew for its age; after `timeout` without any, the drive
-//! is held at `Critical` and its temperature counts as lost.
+//! **Missing readings.** The last one counts as risen by the worst slew for its age; after `timeout` without any, the
+//! drive is held at `Critical` and its temperature counts as lost.
 //!
 //! **What it leaves out.** The slope of the temperature, the case, and readings that never move.
 
@@ -50,9 +50,10 @@ const DEFAULT_WARNING: Kelvin = Kelvin::new(343);
 const BELIEVABLE: core::ops::RangeInclusive<u16> = 313..=368;
 
 impl ThermalLimits {
-    /// Limits from what a drive reports: `Critical` begins at the lower of its warning and critical thresholds (some drives
-    /// report them reversed), `Hot` 5 K and `Warm` 10 K below. Unreported or unbelievable thresholds count as 70 °C.
-    /// The distances, the hysteresis of 3 K, the dwell of 10 s, the slew of 0.5 K/s and the timeout of 30 s are guesses.
+    /// Limits from what a drive reports: `Critical` begins at the lower of its warning and critical thresholds (some
+    /// drives report them reversed), `Hot` 5 K and `Warm` 10 K below. Unreported or unbelievable thresholds count as 70
+    /// °C. The distances, the hysteresis of 3 K, the dwell of 10 s, the slew of 0.5 K/s and the timeout of 30 s are
+    /// guesses.
     #[must_use]
     pub fn from_thresholds(warning: Option<Kelvin>, critical: Option<Kelvin>) -> Self {
         let believed = |limit: &Kelvin| BELIEVABLE.contains(&limit.get());
@@ -143,8 +144,9 @@ impl Thermal {
         self.lost
     }
 
-    /// When, after `now`, [`advance`](Self::advance) changes the level next although nothing is read: the readings have been missing for too
-    /// long, the last one counts as risen to the next threshold, or a level that was entered has stood for long enough.
+    /// When, after `now`, [`advance`](Self::advance) changes the level next although nothing is read: the readings have
+    /// been missing for too long, the last one counts as risen to the next threshold, or a level that was entered has
+    /// stood for long enough.
     #[must_use]
     pub fn next_deadline(&self, now: Instant) -> Instant {
         let (reading, at) = self.last;

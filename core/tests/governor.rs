@@ -1,5 +1,5 @@
-//! The governor among drives that behave, or are late. Every call is checked by the outside ledger in `support`: no raise beyond
-//! the allowance, sheds in the same call, one command in flight for each drive, no busy loop, and more.
+//! The governor among drives that behave, or are late. Every call is checked by the outside ledger in `support`: no
+//! raise beyond the allowance, sheds in the same call, one command in flight for each drive, no busy loop, and more.
 
 mod support;
 

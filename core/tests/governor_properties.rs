@@ -1,5 +1,5 @@
-//! Whatever a governor is told, it does not panic, holds every rule of the outside ledger in `support`, and does the same again.
-//! And in a world that means well, it comes to rest.
+//! Whatever a governor is told, it does not panic, holds every rule of the outside ledger in `support`, and does the
+//! same again. And in a world that means well, it comes to rest.
 
 mod support;
 

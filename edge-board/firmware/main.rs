@@ -1,7 +1,7 @@
 //! The board's firmware: `wattline-edge` on a Stellaris LM3S6965.
 //!
-//! One loop, polled, without an allocator. The watchdog is fed by nothing else than that loop. A panic is kept in RAM over the
-//! reset that it leads to, and reported by the next start.
+//! One loop, polled, without an allocator. The watchdog is fed by nothing else than that loop. A panic is kept in RAM
+//! over the reset that it leads to, and reported by the next start.
 #![no_std]
 #![no_main]
 
@@ -57,7 +57,8 @@ fn main() -> ! {
     }
 }
 
-/// Starts the chip and puts the board together. Not inlined, so that the stack which that takes is free again in the loop.
+/// Starts the chip and puts the board together. Not inlined, so that the stack which that takes is free again in the
+/// loop.
 #[inline(never)]
 fn start() -> (Board, ProfileIndex, Watchdog) {
     static LOG: StaticCell<Uart> = StaticCell::new();

@@ -6,10 +6,11 @@
 //! X = (Y · 10⁻ᴿ − b) / m        Y: the word, X: watts
 //! ```
 //!
-//! For power b is 0, and m depends on the shunt and on two ranges that the device itself reports (data sheet of the ADM1272,
-//! table "PMBus Conversion to Real-World Coefficients"; the Linux driver adm1275 has the same figures).
+//! For power b is 0, and m depends on the shunt and on two ranges that the device itself reports (data sheet of the
+//! ADM1272, table "PMBus Conversion to Real-World Coefficients"; the Linux driver adm1275 has the same figures).
 //!
-//! What it leaves out: packet error codes (the device can, the emulated one cannot), energy, limits, and the switch itself.
+//! What it leaves out: packet error codes (the device can, the emulated one cannot), energy, limits, and the switch
+//! itself.
 
 use core::num::NonZeroU32;
 
@@ -57,7 +58,8 @@ impl<I: I2c> Adm1272<I> {
     }
 }
 
-/// Power from the word in READ_PIN. `m` counts watts and milliohms, so two factors of 1000 lead to milliwatts and microohms.
+/// Power from the word in READ_PIN. `m` counts watts and milliohms, so two factors of 1000 lead to milliwatts and
+/// microohms.
 fn power(word: u16, config: u16, shunt_micro_ohms: NonZeroU32) -> Milliwatts {
     let (m, ten_to_minus_r): (u64, u64) = match (config & VRANGE_100_V != 0, config & IRANGE_30_MV != 0) {
         (false, false) => (3_512, 100),

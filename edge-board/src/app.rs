@@ -27,8 +27,8 @@ pub struct App<'a, P, I, W, const DRIVES: usize, const PROFILES: usize> {
 impl<'a, P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: usize>
     App<'a, P, I, W, DRIVES, PROFILES>
 {
-    /// A governor with this configuration, without drives. The journal begins. The governor is built in `place`, since it takes
-    /// kilobytes: in memory of its own they are not on the stack.
+    /// A governor with this configuration, without drives. The journal begins. The governor is built in `place`, since
+    /// it takes kilobytes: in memory of its own they are not on the stack.
     pub fn new(
         place: &'a mut MaybeUninit<Governor<DRIVES, PROFILES>>,
         config: Config,
@@ -88,8 +88,8 @@ impl<'a, P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: us
         }
     }
 
-    /// Tells the governor, and does what it decides. A request that cannot be sent is lost, and told as that: after a few of
-    /// these the governor gives the drive up, so this ends.
+    /// Tells the governor, and does what it decides. A request that cannot be sent is lost, and told as that: after a
+    /// few of these the governor gives the drive up, so this ends.
     fn tell(&mut self, now: Instant, event: Event) {
         let mut unsent = self.tell_once(now, event);
         while let Some((slot, id)) = unsent.pop() {

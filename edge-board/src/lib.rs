@@ -13,8 +13,8 @@
 //! | [`app`] | the loop's body |
 //! | [`appliance`] | the board that is built here: four M.2 drives, 25 W |
 //!
-//! Everything is over the traits of `embedded-hal` and `embedded-io`. The firmware in `firmware/` puts it onto a Stellaris
-//! LM3S6965, which QEMU emulates.
+//! Everything is over the traits of `embedded-hal` and `embedded-io`. The firmware in `firmware/` puts it onto a
+//! Stellaris LM3S6965, which QEMU emulates.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 

@@ -8,8 +8,9 @@
 //!   ├── Idle { until } ──────────▶│     the bench's turn again
 //! ```
 //!
-//! Messages are frames as in `wattline_core::journal`. Only one side speaks at a time, so the line needs no buffer beyond the
-//! UART's own. What is damaged is dropped and logged: there is no repetition; the line is a bench's, not a product's.
+//! Messages are frames as in `wattline_core::journal`. Only one side speaks at a time, so the line needs no buffer
+//! beyond the UART's own. What is damaged is dropped and logged: there is no repetition; the line is a bench's, not a
+//! product's.
 
 use embedded_io::{Read, ReadReady, Write};
 use heapless::Vec;

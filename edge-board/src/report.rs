@@ -11,8 +11,8 @@ use wattline_core::journal::{FrameError, MAX_FRAME, Record, decode, encode};
 use wattline_core::profile::Profile;
 use wattline_core::units::{Instant, Kelvin, Milliwatts};
 
-/// What a frame of telemetry begins with. A frame of the journal has the number of its record's kind there, of which there
-/// will never be so many.
+/// What a frame of telemetry begins with. A frame of the journal has the number of its record's kind there, of which
+/// there will never be so many.
 const MARK: u32 = 0x7E1E_3E72;
 
 /// One frame.

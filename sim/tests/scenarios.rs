@@ -49,7 +49,8 @@ fn the_eight_rows_are_the_articles() {
 
 #[test]
 fn the_cap_is_held_at_every_cap_and_seed_with_measured_and_with_nameplate_figures() {
-    // The caps and seeds of the whole table; fewer seeds for nameplate figures, since these runs take a minute as it is.
+    // The caps and seeds of the whole table; fewer seeds for nameplate figures, since these runs take a minute as it
+    // is.
     for (name, seeds) in [("r760-write-cap", 5), ("r760-write-cap-nameplate", 1)] {
         for cap in ["760", "800", "825", "858", "900", "950", "1000", "1050"] {
             for seed in 1..=seeds {

@@ -23,6 +23,9 @@ const ARROWS: [(&str, &[&str]); 5] = [
 /// A longer file usually holds two ideas.
 const MAX_LINES: usize = 700;
 
+/// As rustfmt.toml says for code.
+const MAX_COLUMNS: usize = 120;
+
 #[test]
 fn core_has_no_operating_system_and_no_unsafe_code() {
     let lib = read("core/src/lib.rs");
@@ -80,6 +83,26 @@ fn no_source_file_is_too_long() {
         }
     }
     report(&format!("no Rust file has more than {MAX_LINES} lines"), &broken);
+}
+
+#[test]
+fn no_line_of_prose_is_too_wide() {
+    let mut broken = Vec::new();
+    for path in files(&["rs", "md"]) {
+        let is_code = path.ends_with(".rs");
+        let mut in_fence = false;
+        for (number, line) in numbered(&read(&path)) {
+            let text = line.trim_start();
+            in_fence ^= !is_code && text.starts_with("```");
+            // What rustfmt leaves alone: comments. In documents, tables and commands may be as wide as they must.
+            let is_prose = if is_code { text.starts_with("//") } else { !in_fence && !text.starts_with('|') };
+            let is_table = text.starts_with("//! |");
+            if is_prose && !is_table && line.chars().count() > MAX_COLUMNS {
+                broken.push(format!("{path}:{number}: {} columns", line.chars().count()));
+            }
+        }
+    }
+    report(&format!("no line of prose has more than {MAX_COLUMNS} columns"), &broken);
 }
 
 #[test]

@@ -4,10 +4,10 @@
 //! the powers stay within an allowance.
 //!
 //! **Method.** Every drive starts at its cheapest point. Then the step with the most value per watt that still fits is
-//! taken, again and again, until none fits (`fill`). What is left over by then is less than one step, and so is
-//! the distance to the optimum. Then each step taken is tried the other way round (`improve`): take it back, and spend
-//! its watts on smaller steps; the best such exchange is kept, at most once for each drive. Where all drives in one state would give more, that is where
-//! it starts from.
+//! taken, again and again, until none fits (`fill`). What is left over by then is less than one step, and so is the
+//! distance to the optimum. Then each step taken is tried the other way round (`improve`): take it back, and spend its
+//! watts on smaller steps; the best such exchange is kept, at most once for each drive. Where all drives in one state
+//! would give more, that is where it starts from.
 //!
 //! **What it leaves out.** It is not exact: a mix that differs in two large steps at once can be missed. The tests
 //! compare it with every assignment on small instances.
@@ -72,8 +72,8 @@ pub struct Allocation<const DRIVES: usize> {
     pub value: u64,
 }
 
-/// Chooses a point for each of the first `DRIVES` drives. Where even the cheapest points exceed the allowance, those are
-/// the answer, and its power says by how much.
+/// Chooses a point for each of the first `DRIVES` drives. Where even the cheapest points exceed the allowance, those
+/// are the answer, and its power says by how much.
 #[must_use]
 pub fn allocate<const DRIVES: usize>(offers: &(impl Offers + ?Sized), allowance: Milliwatts) -> Allocation<DRIVES> {
     let allowance = u64::from(allowance.get());
@@ -304,7 +304,8 @@ mod tests {
     }
 
     proptest! {
-        /// Never over the allowance where anything fits, never worse than the optimum by more than one step, and the sums are true.
+        /// Never over the allowance where anything fits, never worse than the optimum by more than one step, and the
+        /// sums are true.
         #[test]
         fn it_is_near_the_optimum(drives in prop::collection::vec(points(), 1..6), allowance in 0u32..120_000) {
             let offers: Vec<&[Point]> = drives.iter().map(Vec::as_slice).collect();

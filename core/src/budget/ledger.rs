@@ -133,8 +133,8 @@ impl<const DRIVES: usize> Ledger<DRIVES> {
         self.correction
     }
 
-    /// A drive came that may have taken this much for some time: what the meter took away may have been its watts. If they
-    /// were not, the next reading takes them away again.
+    /// A drive came that may have taken this much for some time: what the meter took away may have been its watts. If
+    /// they were not, the next reading takes them away again.
     pub const fn explain(&mut self, draw: Milliwatts) {
         self.correction = self.correction.saturating_sub(draw);
     }
@@ -228,8 +228,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens, a granted raise never takes the promises over the allowance, a refused one changes nothing,
-        /// and a reading never gives more than the configuration allows.
+        /// Whatever happens, a granted raise never takes the promises over the allowance, a refused one changes
+        /// nothing, and a reading never gives more than the configuration allows.
         #[test]
         fn promises_exceed_the_allowance_only_by_fact(
             cap in 0u32..400_000, base in 0u32..150_000, margin in 0u32..40_000, steps in prop::collection::vec(step(), 1..200),

@@ -2,8 +2,8 @@
 
 use crate::units::{Instant, Microseconds};
 
-/// Turns the adapter's time into one that only goes forward: where the adapter's clock is set back, ours goes on from where
-/// it was, so that no deadline moves away.
+/// Turns the adapter's time into one that only goes forward: where the adapter's clock is set back, ours goes on from
+/// where it was, so that no deadline moves away.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
     /// The adapter's time, last.
@@ -12,7 +12,8 @@ pub(super) struct Clock {
     ours: Instant,
 }
 
-/// A hundred years. No step counts for more, so that a clock that shows nonsense once does not use our time up for ever.
+/// A hundred years. No step counts for more, so that a clock that shows nonsense once does not use our time up for
+/// ever.
 const LONGEST_STEP: Microseconds = Microseconds::from_secs(100 * 365 * 86_400);
 
 impl Clock {

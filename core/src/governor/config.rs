@@ -62,8 +62,8 @@ pub struct ProfileIndex(pub u8);
 pub struct DriveConfig {
     /// Its kind.
     pub profile: ProfileIndex,
-    /// The most that the slot can deliver, in the drive's own watts: what a drive counts for that does not report its maximum.
-    /// States whose reported maximum is higher are not used, except the lowest.
+    /// The most that the slot can deliver, in the drive's own watts: what a drive counts for that does not report its
+    /// maximum. States whose reported maximum is higher are not used, except the lowest.
     pub slot_limit: Milliwatts,
     /// The kinds of work that it is going to do. None declared: it may do anything.
     pub declared: WorkSet,
@@ -74,8 +74,8 @@ pub struct DriveConfig {
 }
 
 impl Config {
-    /// A configuration for a cap and a base load, with the defaults of everything else: no meter, a margin of zero, the cap
-    /// averaged over one second, plans that stand two seconds, a rotation every ten seconds, three strikes.
+    /// A configuration for a cap and a base load, with the defaults of everything else: no meter, a margin of zero, the
+    /// cap averaged over one second, plans that stand two seconds, a rotation every ten seconds, three strikes.
     #[must_use]
     pub const fn new(cap: Milliwatts, base_load: Milliwatts) -> Self {
         Self {

@@ -16,7 +16,8 @@ pub(super) struct Entry {
     pub(super) thermal: Option<Thermal>,
     /// The state that the plan gives it; `None` until the drive was known for the first time.
     pub(super) target: Option<PowerState>,
-    /// Work seen, some of it outside the declaration, which counts until `seen_until`; `None`: the last report has such work.
+    /// Work seen, some of it outside the declaration, which counts until `seen_until`; `None`: the last report has such
+    /// work.
     pub(super) seen: WorkSet,
     pub(super) seen_until: Option<Instant>,
     /// When it was sent to a lower state last.
@@ -102,12 +103,13 @@ pub(super) struct Figures<'a> {
     pub(super) rule: FigureRule,
 }
 
-/// What an unmeasured drive is worth: an unmeasured state counts 100 kB/s for each of its milliwatts, a little less than
-/// the reference drive gives when it writes. A guess; it only matters where measured and unmeasured drives share a budget.
+/// What an unmeasured drive is worth: an unmeasured state counts 100 kB/s for each of its milliwatts, a little less
+/// than the reference drive gives when it writes. A guess; it only matters where measured and unmeasured drives share a
+/// budget.
 const KILOBYTES_PER_SECOND_PER_MILLIWATT: u32 = 100;
 
-/// A sleeping drive whose state is to be verified is looked at again after so many averaging windows: seldom, since a look
-/// keeps it from deeper sleep. A guess.
+/// A sleeping drive whose state is to be verified is looked at again after so many averaging windows: seldom, since a
+/// look keeps it from deeper sleep. A guess.
 const SLEEP_WINDOWS: u64 = 10;
 
 /// How long a drive takes to enter a state of which it reports no entry latency. A guess.
@@ -132,7 +134,8 @@ impl<'a> Figures<'a> {
         KnownStates { operational, non_operational: numbers.filter(|state| !operational.contains(*state)).collect() }
     }
 
-    /// Where a reset takes the drive: into its fallback state; into any, where that one processes no I/O or does not exist.
+    /// Where a reset takes the drive: into its fallback state; into any, where that one processes no I/O or does not
+    /// exist.
     pub(super) fn fallback(self, entry: &Entry) -> StateSet {
         let fallback = entry.config.fallback;
         if self.operational_states(entry).contains(fallback) { StateSet::of(fallback) } else { StateSet::ALL }

@@ -32,14 +32,14 @@ pub enum Event {
         /// From where.
         slot: Slot,
     },
-    /// The drive was reset, with whatever was in flight to it: it should be in its fallback state now. What it counted for
-    /// before goes on counting until it has been read.
+    /// The drive was reset, with whatever was in flight to it: it should be in its fallback state now. What it counted
+    /// for before goes on counting until it has been read.
     Reset {
         /// Which.
         slot: Slot,
     },
-    /// The kinds of work that the drive has been doing since the last such event. Work that was not declared counts until some
-    /// time after the first report without it: silence says nothing.
+    /// The kinds of work that the drive has been doing since the last such event. Work that was not declared counts
+    /// until some time after the first report without it: silence says nothing.
     Work {
         /// Which drive.
         slot: Slot,
@@ -150,7 +150,8 @@ pub enum Alarm {
     },
     /// The adapter's clock ran backwards.
     ClockBackwards,
-    /// The drive is not controlled any more; it counts at its highest draw.
+    /// The drive is not controlled any more. It counts for the state in which it refused, where that could be read,
+    /// else for its highest draw.
     Unmanaged {
         /// Which.
         slot: Slot,

@@ -3,17 +3,18 @@
 //! **Contract.** The adapter owns the clock, the wires and the errors; the governor owns the decisions.
 //!
 //! - [`Governor::handle`] is told what happened and when, and decides.
-//! - [`Governor::poll`] hands out what was decided, until it returns `None`. It takes no time and decides nothing. After every
-//!   `handle`, drain it: a command counts as sent from the moment that it was decided.
-//! - [`Governor::next_deadline`] says by when to send [`Event::Tick`] if nothing else happens. Early is harmless, late is safe but
-//!   worse.
-//! - Every drive command is answered once, by [`Event::Completed`] or [`Event::Lost`]. The governor never repeats one on its own
-//!   clock while an answer can still come.
+//! - [`Governor::poll`] hands out what was decided, until it returns `None`. It takes no time and decides nothing.
+//!   After every `handle`, drain it: a command counts as sent from the moment that it was decided.
+//! - [`Governor::next_deadline`] says by when to send [`Event::Tick`] if nothing else happens. Early is harmless, late
+//!   is safe but worse.
+//! - Every drive command is answered once, by [`Event::Completed`] or [`Event::Lost`]. The governor never repeats one
+//!   on its own clock while an answer can still come.
 //!
-//! Memory and work per call are bounded by `DRIVES` and `PROFILES`. No input panics; the same inputs give the same commands.
+//! Memory and work per call are bounded by `DRIVES` and `PROFILES`. No input panics; the same inputs give the same
+//! commands.
 //!
-//! **How a call decides**, always in this order: what happened is noted; draws are brought up to date; the plan is replaced
-//! if it must or may be; reads and lowering commands go out; raises go out as far as the ledger grants them.
+//! **How a call decides**, always in this order: what happened is noted; draws are brought up to date; the plan is
+//! replaced if it must or may be; reads and lowering commands go out; raises go out as far as the ledger grants them.
 
 mod alarms;
 mod clock;
@@ -365,7 +366,8 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
     }
 }
 
-/// What a drive is to be asked next, why, and the watts that it frees; `None` where there is nothing to ask, or an answer is awaited.
+/// What a drive is to be asked next, why, and the watts that it frees; `None` where there is nothing to ask, or an
+/// answer is awaited.
 fn due(figures: Figures<'_>, entry: &Entry, shedding: bool) -> Option<Due> {
     if entry.drive.read_due() {
         let known = entry.drive.is_managed();

@@ -1,7 +1,8 @@
 //! Which state each drive should be in.
 //!
-//! A plan stands until it does not fit any more, and then it is replaced in the same call; or until a better one is to be had, and
-//! then it is replaced once it has stood for `dwell` and only if the new one is worth at least half a percent more.
+//! A plan stands until it does not fit any more, and then it is replaced in the same call; or until a better one is to
+//! be had, and then it is replaced once it has stood for `dwell` and only if the new one is worth at least half a
+//! percent more.
 
 use heapless::Vec;
 
@@ -12,7 +13,8 @@ use crate::drive::Phase;
 use crate::nvme::PowerState;
 use crate::units::{Instant, Microseconds, Milliwatts};
 
-/// A plan must be worth this much more than the one that stands: one part in 200. Less is not worth the transitions. A guess.
+/// A plan must be worth this much more than the one that stands: one part in 200. Less is not worth the transitions. A
+/// guess.
 const WORTHWHILE: u64 = 200;
 
 /// The drives that can be given a state, in the order in which they are preferred among equals.
@@ -107,8 +109,8 @@ pub(super) fn fits<const DRIVES: usize>(terms: Terms<'_>, entries: &[Option<Entr
     sum <= u64::from(terms.allowance.get())
 }
 
-/// The least that all drives can be brought down to, in milliwatts: the lowest state of each, but what it may take now of
-/// one that is not controlled.
+/// The least that all drives can be brought down to, in milliwatts: the lowest state of each, but what it may take now
+/// of one that is not controlled.
 pub(super) fn floor<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option<Entry>; DRIVES]) -> u64 {
     let least = entries.iter().flatten().map(|entry| match (entry.drive.phase(), figures.range(entry)) {
         (Phase::Unmanaged { .. }, _) | (_, None) => figures.draw_now(entry),
@@ -158,8 +160,8 @@ fn standing_value<const DRIVES: usize>(terms: Terms<'_>, entries: &[Option<Entry
     free.filter_map(|entry| Some(u64::from(terms.figures.value(entry, entry.target?)))).sum()
 }
 
-/// The drives that a plan can give a state to. Who has more now comes first, so that few drives change; of equals, who has had
-/// less so far.
+/// The drives that a plan can give a state to. Who has more now comes first, so that few drives change; of equals, who
+/// has had less so far.
 fn by_preference<const DRIVES: usize>(terms: Terms<'_>, entries: &[Option<Entry>; DRIVES]) -> Vec<u8, DRIVES> {
     let slots = (0..=u8::MAX).zip(entries).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)));
     let free = slots.filter(|(_, entry)| matches!(terms.share(entry), Share::Free));

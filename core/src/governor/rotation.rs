@@ -1,9 +1,10 @@
 //! Equals take turns.
 //!
-//! **Goal.** Drives of one kind that do the same work get the same over time, although a plan gives some of them a better state.
+//! **Goal.** Drives of one kind that do the same work get the same over time, although a plan gives some of them a
+//! better state.
 //!
-//! **Method.** At each turn, one drive of each state in use goes to the next worse one, and one of the worst state to the
-//! best: as if the drives stood in a ring, and the pattern of states moved on by one.
+//! **Method.** At each turn, one drive of each state in use goes to the next worse one, and one of the worst state to
+//! the best: as if the drives stood in a ring, and the pattern of states moved on by one.
 //!
 //! ```text
 //!   PS0  a b c d e f g ──▶ the one that has had most
@@ -11,12 +12,13 @@
 //!   PS2  i j k l m …   ──▶ the one that has had least, to PS0
 //! ```
 //!
-//! What a drive *has had* is the value of its states, summed over time, compared with its equals; an eighth of the difference is forgotten
-//! at each turn. While nothing disturbs the ring this is the order in which the drives came. After a new plan has taken a turn
-//! away from a drive, it is nearly first in line; but a drive that was favoured for an hour is not made to wait for one.
+//! What a drive *has had* is the value of its states, summed over time, compared with its equals; an eighth of the
+//! difference is forgotten at each turn. While nothing disturbs the ring this is the order in which the drives came.
+//! After a new plan has taken a turn away from a drive, it is nearly first in line; but a drive that was favoured for
+//! an hour is not made to wait for one.
 //!
-//! **Cost.** A turn is one raise, which waits for the lowered drives to settle: that long a drive's better state is given up. The
-//! interval between turns should be long against settling.
+//! **Cost.** A turn is one raise, which waits for the lowered drives to settle: that long a drive's better state is
+//! given up. The interval between turns should be long against settling.
 
 use heapless::Vec;
 
@@ -55,8 +57,8 @@ pub(super) fn serve<const DRIVES: usize>(
     }
 }
 
-/// A drive that was away counts as served like the one of its equals that has had least, so that it neither waits for turns that the
-/// others have had long ago nor keeps the better state until it has caught up.
+/// A drive that was away counts as served like the one of its equals that has had least, so that it neither waits for
+/// turns that the others have had long ago nor keeps the better state until it has caught up.
 pub(super) fn welcome<const DRIVES: usize>(entries: &mut [Option<Entry>; DRIVES], slot: u8) {
     let Some(Some(drive)) = entries.get(usize::from(slot)) else { return };
     let others = (0..=u8::MAX).zip(entries.iter()).filter(|(other, _)| *other != slot);

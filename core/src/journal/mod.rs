@@ -1,11 +1,13 @@
 //! The flight recorder: every event and command, so that what happened in the field can be run again at a desk.
 //!
-//! A journal is a sequence of frames. A frame is a [`Record`] in postcard's encoding, followed by its CRC-32 (little-endian), all of
-//! it COBS-encoded and ended by a zero byte. A reader that meets a damaged frame goes on behind the next zero byte.
+//! A journal is a sequence of frames. A frame is a [`Record`] in postcard's encoding, followed by its CRC-32
+//! (little-endian), all of it COBS-encoded and ended by a zero byte. A reader that meets a damaged frame goes on behind
+//! the next zero byte.
 //!
-//! The first record is a [`Record::Start`]; a [`Record::Config`] and a [`Record::Profile`] for each kind of drive follow; then events and
-//! commands in the order in which they happened. Variants are only ever added at the end of their enum. The encoding does not
-//! describe itself: a field that comes, goes or changes its type is a new [`FORMAT_VERSION`].
+//! The first record is a [`Record::Start`]; a [`Record::Config`] and a [`Record::Profile`] for each kind of drive
+//! follow; then events and commands in the order in which they happened. Variants are only ever added at the end of
+//! their enum. The encoding does not describe itself: a field that comes, goes or changes its type is a new
+//! [`FORMAT_VERSION`].
 
 mod replay;
 
@@ -98,8 +100,8 @@ impl core::fmt::Display for FrameError {
 
 impl core::error::Error for FrameError {}
 
-/// Writes a record, or any other value, as a frame into `buffer`, and returns the frame. [`MAX_FRAME`] bytes are always enough
-/// for a record.
+/// Writes a record, or any other value, as a frame into `buffer`, and returns the frame. [`MAX_FRAME`] bytes are always
+/// enough for a record.
 ///
 /// # Errors
 /// [`FrameError::TooLong`] where the buffer is too small.
@@ -235,7 +237,8 @@ mod tests {
         assert_eq!(read(&journal), samples().into_iter().map(Ok).collect::<Vec<_>>());
     }
 
-    /// Bytes of format version 1, a line for each sample. Once released they are never edited: a change here is a new version.
+    /// Bytes of format version 1, a line for each sample. Once released they are never edited: a change here is a new
+    /// version.
     const GOLDEN: &str = include_str!("golden-1.txt");
 
     #[test]

@@ -18,7 +18,8 @@ pub struct Replay<const DRIVES: usize, const PROFILES: usize> {
 pub enum Divergence {
     /// The journal is of a later format than this core reads.
     Format(u16),
-    /// The record needs one that must come before it: a start before the configuration, that before profiles, events, commands.
+    /// The record needs one that must come before it: a start before the configuration, that before profiles, events,
+    /// commands.
     OutOfOrder,
     /// The journal has more kinds of drives than the replay has room for.
     TooManyProfiles,

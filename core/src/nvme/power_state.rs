@@ -128,7 +128,8 @@ impl Power {
 }
 
 /// A workload: what a drive did while its active power was measured (Active Power Workload, APW), or is told that it is
-/// going to do (Workload Hint, WH). Code 0 names none. Code 1 is five minutes idle, 32 random writes of 1 MiB, 30 s idle; code 2 is 80,000 sequential writes of 128 KiB.
+/// going to do (Workload Hint, WH). Code 0 names none. Code 1 is five minutes idle, 32 random writes of 1 MiB, 30 s
+/// idle; code 2 is 80,000 sequential writes of 128 KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Workload(u8);

@@ -238,7 +238,8 @@ impl Ledger {
             Event::Reset { slot } => {
                 let fallback = self.fallback(*slot);
                 if let Some(drive) = self.drive_mut(*slot) {
-                    // Where it was counts until it has been read: a lowering that nobody has confirmed pays for nothing.
+                    // Where it was counts until it has been read: a lowering that nobody has confirmed pays for
+                    // nothing.
                     let may = drive.may();
                     drive.forget(may | fallback);
                 }

@@ -1,5 +1,5 @@
-//! What the tests of the governor need: a small world of drives, and a ledger of what they may take that is kept from the
-//! outside. Neither shares code with the core's ledger and transitions: both follow the design's words.
+//! What the tests of the governor need: a small world of drives, and a ledger of what they may take that is kept from
+//! the outside. Neither shares code with the core's ledger and transitions: both follow the design's words.
 #![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
 
 mod ledger;

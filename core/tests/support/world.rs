@@ -14,7 +14,8 @@ use super::{MILLISECOND, SLOTS, Watched};
 pub(crate) enum Fate {
     /// It is carried out and answered after this many microseconds.
     Answer(u64),
-    /// No answer comes, and after this time the adapter gives it up. Carried out or not; the drive is reset by it or not.
+    /// No answer comes, and after this time the adapter gives it up. Carried out or not; the drive is reset by it or
+    /// not.
     Lose { after: u64, executed: bool, resets: bool },
     /// The drive refuses.
     Reject(Status),
@@ -115,7 +116,8 @@ impl World {
 
     // ---- time ----
 
-    /// Jumps to the next thing that happens: an answer, or a deadline of the governor. `false`: nothing will by `until`.
+    /// Jumps to the next thing that happens: an answer, or a deadline of the governor. `false`: nothing will by
+    /// `until`.
     pub(crate) fn step(&mut self, until: u64) -> bool {
         let answer = self.pending.keys().next().copied();
         let deadline = self.watched.governor.next_deadline().map(wattline_core::units::Instant::as_micros);

@@ -84,7 +84,8 @@ impl I2c {
 
     /// Moves one byte, the first with START.
     fn run(&mut self, index: usize, with: u32) -> Result<(), I2cError> {
-        /// A byte takes 90 µs, and this many reads of a register at least 40 ms: longer than any device may hold the clock (SMBus: 25 ms).
+        /// A byte takes 90 µs, and this many reads of a register at least 40 ms: longer than any device may hold the
+        /// clock (SMBus: 25 ms).
         const PATIENCE: u32 = 500_000;
         let start = if index == 0 { Self::START } else { 0 };
         self.control.write(Self::RUN | start | with);
@@ -112,9 +113,9 @@ impl ErrorType for I2c {
 }
 
 impl Bus for I2c {
-    /// Against the trait's contract, every operation ends with STOP: QEMU's controller has no repeated start. The devices here
-    /// keep the register pointer over a STOP, and there is no second master to come in between. Hardware with either of
-    /// these otherwise needs the repeated start: leave STOP out of all operations but the last.
+    /// Against the trait's contract, every operation ends with STOP: QEMU's controller has no repeated start. The
+    /// devices here keep the register pointer over a STOP, and there is no second master to come in between. Hardware
+    /// with either of these otherwise needs the repeated start: leave STOP out of all operations but the last.
     fn transaction(&mut self, address: u8, operations: &mut [Operation<'_>]) -> Result<(), I2cError> {
         operations.iter_mut().try_for_each(|operation| match operation {
             Operation::Read(bytes) => self.read(address, bytes),

@@ -1,13 +1,13 @@
-//! The hardware watchdog: two stages of [`PERIOD_S`] each. The first interrupts, and the interrupt's panic is recorded; the
-//! second resets the chip even where that did not work.
+//! The hardware watchdog: two stages of [`PERIOD_S`] each. The first interrupts, and the interrupt's panic is recorded;
+//! the second resets the chip even where that did not work.
 
 use ::lm3s6965::interrupt;
 
 use super::CLOCK_HZ;
 use super::registers::{Peripheral, Register, enable_watchdog_interrupt};
 
-/// Longer than any step can take, also on an emulated chip on a busy machine; shorter than the governor's own patience with
-/// a sensor (30 s).
+/// Longer than any step can take, also on an emulated chip on a busy machine; shorter than the governor's own patience
+/// with a sensor (30 s).
 const PERIOD_S: u32 = 5;
 
 /// Written to WDTLOCK, it opens the other registers; any other value closes them.

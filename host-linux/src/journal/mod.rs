@@ -11,7 +11,8 @@ pub use self::replay::{Arguments as ReplayArguments, Verdict, replay};
 pub use self::show::{Arguments as ShowArguments, show};
 use crate::input::{Input, InputError};
 
-/// Room for any governor's journal: a slot is a byte, and so is the index of a profile, of which real systems have a few.
+/// Room for any governor's journal: a slot is a byte, and so is the index of a profile, of which real systems have a
+/// few.
 type AnyReplay = Replay<256, 16>;
 
 /// Why there is no journal to read.

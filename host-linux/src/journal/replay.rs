@@ -11,8 +11,9 @@ use crate::input::Input;
 
 /// Decide again: run the core over a journal's events, and compare its commands with the recorded ones.
 ///
-/// Exit status: 0 where they are the same, 1 where they differ or a frame is damaged, 2 where there is no journal to read. A journal of
-/// another decision version is expected to differ: then the differences are shown, and the status is 0.
+/// Exit status: 0 where they are the same, 1 where they differ or a frame is damaged, 2 where there is no journal to
+/// read. A journal of another decision version is expected to differ: then the differences are shown, and the status is
+/// 0.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -10,8 +10,8 @@ use crate::input::Input;
 
 /// Show a journal as a timeline: events, and under each the decisions that it led to.
 ///
-/// The watts are those that the governor had promised after the event, of those that it could promise; they come from deciding
-/// again, so behind a damaged frame they are marked `?`.
+/// The watts are those that the governor had promised after the event, of those that it could promise; they come from
+/// deciding again, so behind a damaged frame they are marked `?`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

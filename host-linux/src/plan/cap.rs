@@ -4,8 +4,8 @@
 //! base + Σ figures of the drives + margin ≤ cap
 //! ```
 //!
-//! Every drive works: none idles, none is switched off. The core's allocator chooses. It is not exact, so its choice
-//! is compared with the best state that all drives can share, and the better of the two is the answer.
+//! Every drive works: none idles, none is switched off. The core's allocator chooses; the best state that
+//! all drives can share is shown beside its choice.
 
 use std::cmp::Reverse;
 use std::fmt;

@@ -129,8 +129,8 @@ impl Drive {
         self.may_be.iter().map(|&ps| terms.figures.watts(ps, work)).fold(0.0, f64::max)
     }
 
-    /// What it counts for by the rule, which knows no more of its settling than was said beforehand. A command that does
-    /// not go above this is no raise.
+    /// What it counts for by the rule, which knows no more of its settling than was said beforehand. A command that
+    /// does not go above this is no raise.
     fn counted_w(&self, terms: &Terms<'_>, now: Micros) -> f64 {
         let (leaving_w, until) = self.leaving;
         if self.present && now < until { self.draw_w(terms).max(leaving_w) } else { self.draw_w(terms) }

@@ -28,8 +28,8 @@ pub struct Shed {
     pub into_margin_w: f64,
     /// For how long they were, in milliseconds.
     pub into_margin_ms: f64,
-    /// How long commands that were in flight at that moment stayed unanswered, at most, in milliseconds: until then their
-    /// drives could be told nothing.
+    /// How long commands that were in flight at that moment stayed unanswered, at most, in milliseconds: until then
+    /// their drives could be told nothing.
     pub busy_ms: f64,
     /// The highest mean over a second between shedding and the next disturbance, less the cap, in watts; `None` where
     /// there was no such second.

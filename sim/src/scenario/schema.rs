@@ -188,8 +188,8 @@ pub struct GovernorSection {
     pub declared: Option<Vec<Work>>,
     /// Where the drives' heat is managed: their warning temperature in °C (none: it is not managed).
     pub warning_c: Option<f64>,
-    /// What the profile says of the drives' settling after a change of state (nothing: the core waits for the cap's window).
-    /// The simulated drives take 0.3 s, a guess.
+    /// What the profile says of the drives' settling after a change of state (nothing: the core waits for the cap's
+    /// window). The simulated drives take 0.3 s, a guess.
     pub settling_s: Option<Seconds>,
     /// How long a plan stands and a lowered drive stays low (the core's default).
     pub dwell_s: Option<Seconds>,

@@ -1,7 +1,7 @@
 //! The bench: plays the drives and the time, and sets what the board's sensors read.
 //!
-//! Virtual time jumps to whatever comes next: a change in the physics, a burst, an answer, a second, the board's deadline. The
-//! board is asked at its deadline and told of every answer; it takes as long as it likes.
+//! Virtual time jumps to whatever comes next: a change in the physics, a burst, an answer, a second, the board's
+//! deadline. The board is asked at its deadline and told of every answer; it takes as long as it likes.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant as WallClock};
@@ -118,7 +118,8 @@ impl Bench {
         }
     }
 
-    /// Gives an order that the board does not survive, and waits until it is back. Whatever was in flight is lost with it.
+    /// Gives an order that the board does not survive, and waits until it is back. Whatever was in flight is lost with
+    /// it.
     pub(crate) fn order_and_await_reset(&mut self, order: Order) {
         self.machine.send(&ToBoard { event: None, order });
         assert_eq!(self.machine.receive(), FromBoard::Ready);

@@ -6,8 +6,8 @@
 //!        └──────▶ meter, sensor ── QMP ──────┘            └── UART 2 ──▶ log
 //! ```
 //!
-//! The firmware is built for another machine than the tests are, so these run by `tests/run hil`, which says where it is in
-//! `WATTLINE_FIRMWARE`.
+//! The firmware is built for another machine than the tests are, so these run by `tests/run hil`, which says where it
+//! is in `WATTLINE_FIRMWARE`.
 
 mod bench;
 mod captured;

@@ -1,6 +1,7 @@
 //! The appliance as the simulator's physics: four drives of the board's kind in a small box.
 //!
-//! What the drive's own table does not say is a guess, chosen so that a writing drive wants a little more than PS0 gives.
+//! What the drive's own table does not say is a guess, chosen so that a writing drive wants a little more than PS0
+//! gives.
 
 use std::rc::Rc;
 
@@ -76,7 +77,8 @@ fn drive() -> SsdModel {
 pub(crate) const BURST: Demand =
     Demand { work: Work::SequentialWrite, block_bytes: 131_072, queue_depth: 32, rate_limit_gb_s: None };
 
-/// When the drive in a slot begins to write, and when it ends, again and again: all at once at first, then ever more out of step.
+/// When the drive in a slot begins to write, and when it ends, again and again: all at once at first, then ever more
+/// out of step.
 pub(crate) fn burst(slot: usize, turn: u64) -> (Micros, Micros) {
     let slot = slot as u64;
     let period = (14 + 3 * slot) * SECOND;
