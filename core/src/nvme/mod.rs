@@ -7,7 +7,9 @@
 pub mod feature;
 mod field;
 pub mod identify;
+pub mod power;
 pub mod power_state;
+pub mod scaled_time;
 pub mod status;
 
 pub use identify::IdentifyController;
