@@ -1,8 +1,8 @@
 //! Autonomous Power State Transition (APST, FID 0Ch): into which state a controller goes by itself, from which
 //! state, and after how long without a command (Base Specification, Autonomous Power State Transition feature).
 //!
-//! The feature is one bit of command dword 11 ([`AutonomousTransitions`]) and a data buffer of 256 bytes, the [`Table`]:
-//! one little-endian 64-bit entry for each *source* state.
+//! The feature is one bit of command dword 11 ([`AutonomousTransitions`]) and a data buffer of 256 bytes, the
+//! [`Table`]: one little-endian 64-bit entry for each *source* state.
 //!
 //! | bits of an entry | name | meaning |
 //! |---|---|---|
@@ -52,8 +52,8 @@ impl Transition {
     /// The longest time that ITPT holds, in milliseconds: 24 bits, 4 hours and 39 minutes.
     pub const LONGEST_IDLE_TIME: u32 = 0xFF_FFFF;
 
-    /// A transition to `target` after this many milliseconds without a command. `None` for a time of 0, which would mean
-    /// that there is no transition, and above [`Self::LONGEST_IDLE_TIME`].
+    /// A transition to `target` after this many milliseconds without a command. `None` for a time of 0, which would
+    /// mean that there is no transition, and above [`Self::LONGEST_IDLE_TIME`].
     #[must_use]
     pub const fn new(target: PowerState, idle_milliseconds: u32) -> Option<Self> {
         match NonZeroU32::new(idle_milliseconds) {
