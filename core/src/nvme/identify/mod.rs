@@ -343,6 +343,31 @@ mod tests {
         assert_eq!(controller.power_states[0].max_power, None);
     }
 
+    /// What a person would take for a mistake is what drives report: nothing is refused, sorted or put right.
+    #[test]
+    fn odd_tables_are_read_as_they_are() {
+        let mut page = page();
+        page[offset::NPSS] = 15;
+        put(&mut page, offset::WCTEMP, 383_u16.to_le_bytes());
+        put(&mut page, offset::CCTEMP, 358_u16.to_le_bytes());
+        put(&mut page, offset::MNTMT, 273_u16.to_le_bytes());
+        for state in 0..16 {
+            let at = offset::PSD0 + state * PowerStateDescriptor::LENGTH;
+            put(&mut page, at, 2500_u16.to_le_bytes());
+            put(&mut page, at + 8, (7_000_000_u32 >> state).to_le_bytes());
+            page[at + 12] = 15 - u8::try_from(state).unwrap();
+        }
+        let controller = IdentifyController::decode(&page).unwrap();
+        assert!(controller.warning_temperature > controller.critical_temperature);
+        assert_eq!(controller.min_thermal_management_temperature.map(Kelvin::celsius), Some(0));
+        let states = &controller.power_states;
+        assert_eq!(states.len(), 16);
+        assert!(states.iter().all(|state| !state.non_operational && state.max_power == states[0].max_power));
+        assert!(states.is_sorted_by(|deeper, next| deeper.exit_latency > next.exit_latency));
+        assert!(states.iter().map(|state| state.relative_read_throughput).eq((0..16).rev()));
+        assert_bits_survive(&page);
+    }
+
     #[test]
     fn text_that_is_not_ascii_is_not_shown() {
         let mut page = page();
