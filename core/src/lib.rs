@@ -8,7 +8,7 @@
 //! | room | what it knows |
 //! |---|---|
 //! | [`units`] | watts, seconds, degrees and bytes per second as integers |
-//! | [`nvme`] | what the bytes mean: Identify, power state descriptors, features, status codes |
+//! | [`nvme`] | what the bytes mean: Identify, power state descriptors, features, logs, status codes |
 //! | [`profile`] | what a kind of drive costs and gives in each power state and kind of work |
 //! | [`thermal`] | how many watts a drive may turn into heat now |
 //! | [`budget`] | who should get how much (the allocator), and who has been promised how much (the ledger) |

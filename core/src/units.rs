@@ -68,6 +68,21 @@ quantity! {
 }
 
 quantity! {
+    /// A span of time in whole seconds, as a drive counts it.
+    Seconds(u32)
+}
+
+quantity! {
+    /// A span of time in whole minutes, as a drive counts it.
+    Minutes(u32)
+}
+
+quantity! {
+    /// Energy in whole watt-hours, as a drive counts it.
+    WattHours(u64)
+}
+
+quantity! {
     /// A rate of data in bytes per second.
     BytesPerSecond(u64)
 }

@@ -20,6 +20,10 @@ const ARROWS: [(&str, &[&str]); 5] = [
     ("wattline-tests", &["wattline-core", "wattline-sim", "wattline", "wattline-edge"]),
 ];
 
+/// Features that may be set. The others of the core rest on one source or on memory.
+const SETTABLE: [&str; 5] =
+    ["AUTONOMOUS_TRANSITIONS", "NON_OPERATIONAL", "POWER_MANAGEMENT", "TEMPERATURE_THRESHOLD", "THERMAL_MANAGEMENT"];
+
 /// A longer file usually holds two ideas.
 const MAX_LINES: usize = 700;
 
@@ -65,6 +69,15 @@ fn unsafe_stays_in_the_files_that_may_have_it() {
         }
     }
     report("unsafe code only in the files listed in UNSAFE_ALLOWED", &broken);
+}
+
+#[test]
+fn what_is_unverified_is_never_sent_to_a_drive() {
+    let mut broken = Vec::new();
+    for (path, tokens) in sources("").filter(|(path, _)| !path.starts_with("core/src/nvme/feature/")) {
+        broken.extend(not_settable(&tokens).iter().map(|(line, what)| format!("{path}:{line}: {what}")));
+    }
+    report("only features listed in SETTABLE are set, and by their names", &broken);
 }
 
 #[test]
@@ -194,6 +207,10 @@ let d: f64 = 0..2.5;";
     assert_eq!(floats(&tokens), expected);
     let source = "fn a() -> f32 {}\n#[cfg(test)] mod t { fn b() { 1.5 } mod u {} }\n#[cfg(test)] mod v;\ntype C = f64;";
     assert_eq!(floats(without_tests(&self::tokens("sample", source))), [(1, "f32"), (4, "f64")]);
+    let source =
+        "use a::set_features_dword_10;\nset_features_dword_10(id::POWER_LIMIT, false); set_features_dword_10(fid, x);
+set_features_dword_10(feature::identifier::POWER_MANAGEMENT, save);";
+    assert_eq!(not_settable(&self::tokens("sample", source)), [(2, "POWER_LIMIT"), (2, "fid")]);
     assert_eq!(find(&tokens, "unsafe"), []);
     assert_eq!(find(&tokens, "todo!"), [5]);
     assert_eq!(find(&tokens, "std::time"), [4]);
@@ -232,6 +249,20 @@ fn occurrences(directory: &str, patterns: &[&str]) -> Vec<String> {
         }
     }
     found
+}
+
+/// Lines that set a feature which is not in `SETTABLE`, and what stands there for its name.
+fn not_settable(tokens: &[Token]) -> Vec<(usize, &str)> {
+    let calls = tokens.windows(2).enumerate().filter(|(_, pair)| {
+        let [name, open] = [&pair[0].text, &pair[1].text];
+        name == "set_features_dword_10" && open == "("
+    });
+    let feature = |at: usize| {
+        let arguments = &tokens[at + 2..];
+        let end = arguments.iter().position(|token| token.text == ",").unwrap_or(arguments.len());
+        (tokens[at].line, arguments[..end].last().map_or("", |token| token.text.as_str()))
+    };
+    calls.map(|(at, _)| feature(at)).filter(|(_, name)| !SETTABLE.contains(name)).collect()
 }
 
 /// Lines with a floating-point type or number, and the type or number.

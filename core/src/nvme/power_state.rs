@@ -1,10 +1,17 @@
 //! Power state numbers and the 32-byte Power State Descriptor
 //! (Base Specification, Identify Controller data structure, bytes 2048 to 3071: 32 descriptors).
+//!
+//! Descriptors are not sorted by anything here: that power never rises with the number is the habit of drives, not a
+//! rule, and ranks often differ from the number. Bytes 28 to 31 are taken as reserved. Definitions newer than
+//! revision 2.3 (nvme-cli) have a bandwidth and a least idle exit latency there; a second source is missing.
 
 use serde::{Deserialize, Serialize};
 
 use super::field::{latency, latency_field, le16, le32};
-use crate::units::{Microseconds, Milliwatts};
+use super::power::ScaledPower;
+pub use super::power::{Power, PowerScale};
+use super::scaled_time::ScaledTime;
+use crate::units::Microseconds;
 
 /// The number of a power state: 0 to 31, 0 the least restricted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -17,6 +24,8 @@ impl PowerState {
     pub const COUNT: usize = 32;
     /// Power state 0.
     pub const PS0: Self = Self(0);
+    /// Power state 31, the highest number that there is.
+    pub const PS31: Self = Self(31);
 
     /// The power state of this number; `None` above 31.
     #[must_use]
@@ -34,6 +43,11 @@ impl PowerState {
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// The power state of the number in the low five bits, which hold no other.
+    pub(super) const fn of_low_bits(byte: u8) -> Self {
+        Self(byte & 0x1F)
     }
 
     /// All power states up to and including `highest`, which is what NPSS names.
@@ -74,62 +88,9 @@ impl core::fmt::Display for PowerStateOutOfRange {
 
 impl core::error::Error for PowerStateOutOfRange {}
 
-/// What one count of a power field is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum PowerScale {
-    /// 0.0001 W.
-    TenthMilliwatt,
-    /// 0.01 W.
-    TenMilliwatts,
-}
-
-/// A power as a descriptor holds it: a count and its scale. Never 0 counts: that means "not reported".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Power {
-    count: u16,
-    scale: PowerScale,
-}
-
-impl Power {
-    /// A power of `count` steps of `scale`; `None` where the count is 0, which means "not reported".
-    #[must_use]
-    pub const fn new(count: u16, scale: PowerScale) -> Option<Self> {
-        if count == 0 { None } else { Some(Self { count, scale }) }
-    }
-
-    /// The raw count.
-    #[must_use]
-    pub const fn count(self) -> u16 {
-        self.count
-    }
-
-    /// The scale of the count.
-    #[must_use]
-    pub const fn scale(self) -> PowerScale {
-        self.scale
-    }
-
-    /// Exactly, in tenths of a milliwatt (states of 1.8 mW exist).
-    #[must_use]
-    pub const fn tenths_of_milliwatt(self) -> u32 {
-        match self.scale {
-            PowerScale::TenthMilliwatt => self.count as u32,
-            PowerScale::TenMilliwatts => self.count as u32 * 100,
-        }
-    }
-
-    /// In milliwatts, rounded up, so that a budget never counts less than the drive takes; never 0.
-    #[must_use]
-    pub const fn milliwatts(self) -> Milliwatts {
-        Milliwatts::new(self.tenths_of_milliwatt().div_ceil(10))
-    }
-}
-
-/// A workload: what a drive did while its active power was measured (Active Power Workload, APW), or is told that it is
-/// going to do (Workload Hint, WH). Code 0 names none. Code 1 is five minutes idle, 32 random writes of 1 MiB, 30 s
-/// idle; code 2 is 80,000 sequential writes of 128 KiB.
+/// A workload: what a drive did while its active power was measured (Active Power Workload, APW), or is told that it
+/// is going to do (Workload Hint, WH). Code 0 names none. Code 1 is five minutes idle, 32 random writes of 1 MiB, 30 s
+/// idle; code 2 is 80,000 sequential writes of 128 KiB. The others are reserved and kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Workload(u8);
@@ -175,11 +136,13 @@ pub struct PowerStateDescriptor {
     pub active_power: Option<Power>,
     /// Active Power Workload (APW, byte 22 bits 2:0).
     pub workload: Workload,
+    /// Emergency Power Fail Recovery Time (EPFRT, byte 23; EPFRTS, byte 26 bits 3:0).
+    pub emergency_power_fail_recovery_time: ScaledTime,
+    /// Forced Quiescence Vault Time (FQVT, byte 24; FQVTS, byte 26 bits 7:4).
+    pub forced_quiescence_vault_time: ScaledTime,
+    /// Emergency Power Fail Vault Time (EPFVT, byte 25; EPFVTS, byte 27 bits 3:0).
+    pub emergency_power_fail_vault_time: ScaledTime,
 }
-
-/// Scale code of IPS and APS. MXPS is coded the other way round: there 0 is 0.01 W and 1 is 0.0001 W.
-const SCALE_TENTH_MILLIWATT: u8 = 1;
-const SCALE_TEN_MILLIWATTS: u8 = 2;
 
 impl PowerStateDescriptor {
     /// Bytes of a descriptor.
@@ -199,9 +162,12 @@ impl PowerStateDescriptor {
             relative_read_latency: bytes[13] & 0x1F,
             relative_write_throughput: bytes[14] & 0x1F,
             relative_write_latency: bytes[15] & 0x1F,
-            idle_power: scaled_power(le16(bytes, 16), bytes[18] >> 6),
-            active_power: scaled_power(le16(bytes, 20), bytes[22] >> 6),
+            idle_power: ScaledPower::new(le16(bytes, 16), bytes[18] >> 6).power(),
+            active_power: ScaledPower::new(le16(bytes, 20), bytes[22] >> 6).power(),
             workload: Workload::new(bytes[22]),
+            emergency_power_fail_recovery_time: ScaledTime::new(bytes[23], bytes[26]),
+            forced_quiescence_vault_time: ScaledTime::new(bytes[24], bytes[26] >> 4),
+            emergency_power_fail_vault_time: ScaledTime::new(bytes[25], bytes[27]),
         }
     }
 
@@ -220,15 +186,18 @@ impl PowerStateDescriptor {
         bytes[13] = self.relative_read_latency & 0x1F;
         bytes[14] = self.relative_write_throughput & 0x1F;
         bytes[15] = self.relative_write_latency & 0x1F;
-        if let Some(power) = self.idle_power {
-            bytes[16..18].copy_from_slice(&power.count().to_le_bytes());
-            bytes[18] = scale_code(power.scale()) << 6;
-        }
-        if let Some(power) = self.active_power {
-            bytes[20..22].copy_from_slice(&power.count().to_le_bytes());
-            bytes[22] = scale_code(power.scale()) << 6;
-        }
+        let idle = ScaledPower::of(self.idle_power);
+        bytes[16..18].copy_from_slice(&idle.value().to_le_bytes());
+        bytes[18] = idle.scale_code() << 6;
+        let active = ScaledPower::of(self.active_power);
+        bytes[20..22].copy_from_slice(&active.value().to_le_bytes());
+        bytes[22] = active.scale_code() << 6;
         bytes[22] |= self.workload.code();
+        let recovery = self.emergency_power_fail_recovery_time;
+        let [quiescence, vault] = [self.forced_quiescence_vault_time, self.emergency_power_fail_vault_time];
+        bytes[23..26].copy_from_slice(&[recovery.value(), quiescence.value(), vault.value()]);
+        bytes[26] = recovery.scale_code() | quiescence.scale_code() << 4;
+        bytes[27] = vault.scale_code();
         bytes
     }
 
@@ -240,38 +209,25 @@ impl PowerStateDescriptor {
     }
 }
 
-fn scaled_power(count: u16, scale_code: u8) -> Option<Power> {
-    match scale_code {
-        SCALE_TENTH_MILLIWATT => Power::new(count, PowerScale::TenthMilliwatt),
-        SCALE_TEN_MILLIWATTS => Power::new(count, PowerScale::TenMilliwatts),
-        _ => None,
-    }
-}
-
-const fn scale_code(scale: PowerScale) -> u8 {
-    match scale {
-        PowerScale::TenthMilliwatt => SCALE_TENTH_MILLIWATT,
-        PowerScale::TenMilliwatts => SCALE_TEN_MILLIWATTS,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::units::Milliwatts;
 
     /// Bits that this module gives a meaning to.
     const DEFINED: [u8; PowerStateDescriptor::LENGTH] = {
         let mut mask = [0; PowerStateDescriptor::LENGTH];
         let mut at = 0;
-        while at < 24 {
+        while at < 28 {
             mask[at] = match at {
-                2 | 19 | 23 => 0,
+                2 | 19 => 0,
                 3 => 0b11,
                 12..=15 => 0x1F,
                 18 => 0xC0,
                 22 => 0xC7,
+                27 => 0x0F,
                 _ => 0xFF,
             };
             at += 1;
@@ -311,8 +267,8 @@ mod tests {
         bytes[0] = 100;
         bytes[16] = 100;
         bytes[20] = 100;
-        bytes[18] = SCALE_TENTH_MILLIWATT << 6;
-        bytes[22] = SCALE_TEN_MILLIWATTS << 6;
+        bytes[18] = 1 << 6;
+        bytes[22] = 2 << 6;
         let state = PowerStateDescriptor::decode(&bytes);
         assert_eq!(state.max_power.map(Power::milliwatts), Some(Milliwatts::new(1000)));
         assert_eq!(state.idle_power.map(Power::milliwatts), Some(Milliwatts::new(10)));
@@ -321,15 +277,32 @@ mod tests {
         assert_eq!(PowerStateDescriptor::decode(&bytes).max_power.map(Power::milliwatts), Some(Milliwatts::new(10)));
     }
 
+    /// Three values and three scales share bytes 23 to 27; nothing else moves them.
     #[test]
-    fn a_conversion_rounds_up_and_never_gives_zero() {
-        for count in 1..=u16::MAX {
-            let power = Power::new(count, PowerScale::TenthMilliwatt).unwrap();
-            let milliwatts = power.milliwatts().get();
-            assert!(milliwatts > 0 && milliwatts * 10 >= power.tenths_of_milliwatt());
-            assert!(milliwatts * 10 < power.tenths_of_milliwatt() + 10);
-        }
-        assert_eq!(Power::new(0, PowerScale::TenMilliwatts), None);
+    fn times_of_a_power_failure_find_their_scales() {
+        let mut bytes = [0; 32];
+        bytes[23..28].copy_from_slice(&[20, 99, 1, 0x63, 0xF9]);
+        let state = PowerStateDescriptor::decode(&bytes);
+        let time = |time: ScaledTime| time.time();
+        assert_eq!(time(state.emergency_power_fail_recovery_time), Some(Microseconds::from_millis(20)));
+        assert_eq!(time(state.forced_quiescence_vault_time), Some(Microseconds::from_secs(99)));
+        assert_eq!(time(state.emergency_power_fail_vault_time), Some(Microseconds::from_secs(1000)));
+        bytes[27] = 0x09;
+        assert_eq!(state.encode(), bytes);
+    }
+
+    /// A latency that is not reported is neither 0 nor endless, and one of an hour is one of an hour.
+    #[test]
+    fn latencies_not_reported_are_no_number() {
+        let mut bytes = [0; 32];
+        bytes[4..8].copy_from_slice(&[0xFF; 4]);
+        let state = PowerStateDescriptor::decode(&bytes);
+        assert_eq!(state.entry_latency, Some(Microseconds::new(4_294_967_295)));
+        assert_eq!((state.exit_latency, state.round_trip_latency()), (None, None));
+        bytes[8..12].copy_from_slice(&[0xFF; 4]);
+        let both = PowerStateDescriptor::decode(&bytes).round_trip_latency();
+        assert_eq!(both, Some(Microseconds::new(8_589_934_590)));
+        assert!(!state.non_operational); // operational states have latencies too
     }
 
     fn power() -> impl Strategy<Value = Option<Power>> {
@@ -343,12 +316,16 @@ mod tests {
         fn what_is_written_is_read_back(
             max_power in power(), idle_power in power(), active_power in power(),
             non_operational: bool, entry: u32, exit: u32, ranks in prop::array::uniform4(0u8..32), workload in 0u8..8,
+            times: [(u8, u8); 3],
         ) {
             let state = PowerStateDescriptor {
                 max_power, non_operational, entry_latency: latency(entry), exit_latency: latency(exit),
                 relative_read_throughput: ranks[0], relative_read_latency: ranks[1],
                 relative_write_throughput: ranks[2], relative_write_latency: ranks[3],
                 idle_power, active_power, workload: Workload::new(workload),
+                emergency_power_fail_recovery_time: ScaledTime::new(times[0].0, times[0].1),
+                forced_quiescence_vault_time: ScaledTime::new(times[1].0, times[1].1),
+                emergency_power_fail_vault_time: ScaledTime::new(times[2].0, times[2].1),
             };
             prop_assert_eq!(PowerStateDescriptor::decode(&state.encode()), state);
         }

@@ -18,8 +18,16 @@ impl Status {
     pub const SUCCESS: Self = Self(0);
     /// Invalid Field in Command.
     pub const INVALID_FIELD: Self = Self::of(status_code_type::GENERIC, 0x02);
+    /// Feature Identifier Not Saveable.
+    pub const FEATURE_NOT_SAVEABLE: Self = Self::of(status_code_type::COMMAND_SPECIFIC, 0x0D);
     /// Feature Not Changeable.
     pub const FEATURE_NOT_CHANGEABLE: Self = Self::of(status_code_type::COMMAND_SPECIFIC, 0x0E);
+    /// Feature Not Namespace Specific.
+    pub const FEATURE_NOT_NAMESPACE_SPECIFIC: Self = Self::of(status_code_type::COMMAND_SPECIFIC, 0x0F);
+    /// Invalid Power Limit: it would forbid every operational state.
+    pub const INVALID_POWER_LIMIT: Self = Self::of(status_code_type::COMMAND_SPECIFIC, 0x3E);
+    /// Access Denied: among others, a drive that is locked since its power was lost.
+    pub const ACCESS_DENIED: Self = Self::of(status_code_type::MEDIA, 0x86);
 
     /// The status with this status code type (three bits) and status code, and no further bits.
     #[must_use]
@@ -57,6 +65,18 @@ impl Status {
         self.0 & 1 << 14 != 0
     }
 
+    /// More (M): the error log has an entry about it.
+    #[must_use]
+    pub const fn more(self) -> bool {
+        self.0 & 1 << 13 != 0
+    }
+
+    /// Command Retry Delay (CRD): 0 none, 1 to 3 one of the three delays that Identify names.
+    #[must_use]
+    pub const fn retry_delay(self) -> u8 {
+        (self.0 >> 11 & 0b11) as u8
+    }
+
     /// Whether the command succeeded.
     #[must_use]
     pub const fn is_success(self) -> bool {
@@ -75,9 +95,13 @@ impl Status {
             (status_code_type::GENERIC, 0x07) => "Command Abort Requested",
             (status_code_type::GENERIC, 0x0B) => "Invalid Namespace or Format",
             (status_code_type::GENERIC, 0x0C) => "Command Sequence Error",
+            (status_code_type::GENERIC, 0x24) => "Admin Command Media Not Ready",
+            (status_code_type::COMMAND_SPECIFIC, 0x05) => "Asynchronous Event Request Limit Exceeded",
+            (status_code_type::COMMAND_SPECIFIC, 0x09) => "Invalid Log Page",
             (status_code_type::COMMAND_SPECIFIC, 0x0D) => "Feature Identifier Not Saveable",
             (status_code_type::COMMAND_SPECIFIC, 0x0E) => "Feature Not Changeable",
             (status_code_type::COMMAND_SPECIFIC, 0x0F) => "Feature Not Namespace Specific",
+            (status_code_type::COMMAND_SPECIFIC, 0x3E) => "Invalid Power Limit",
             (status_code_type::MEDIA, 0x86) => "Access Denied",
             (status_code_type::PATH, 0x70) => "Host Pathing Error",
             (status_code_type::PATH, 0x71) => "Command Aborted By Host",
@@ -126,12 +150,31 @@ mod tests {
         assert_eq!(Status::of(7, 0xFF).to_string(), "unnamed status (SCT 7h, SC FFh)");
     }
 
+    /// Statuses that drives answer to power commands with, and that therefore have a name.
+    #[test]
+    fn what_power_commands_meet_has_a_name() {
+        for (status, name) in [
+            (Status::of(0, 0x24), "Admin Command Media Not Ready"),
+            (Status::of(1, 0x05), "Asynchronous Event Request Limit Exceeded"),
+            (Status::of(1, 0x09), "Invalid Log Page"),
+            (Status::FEATURE_NOT_SAVEABLE, "Feature Identifier Not Saveable"),
+            (Status::FEATURE_NOT_NAMESPACE_SPECIFIC, "Feature Not Namespace Specific"),
+            (Status::INVALID_POWER_LIMIT, "Invalid Power Limit"),
+            (Status::ACCESS_DENIED, "Access Denied"),
+        ] {
+            assert_eq!(status.name(), Some(name));
+            assert!(!status.is_success());
+        }
+    }
+
     #[test]
     fn every_field_of_every_status_is_read() {
         for bits in 0..=u16::MAX {
             let status = Status::from_bits(bits);
             assert_eq!(status.bits(), bits & 0x7FFF);
             assert_eq!(status.is_success(), bits & 0x7FF == 0);
+            let rest = u16::from(status.retry_delay()) | u16::from(status.more()) << 2;
+            assert_eq!(rest | u16::from(status.do_not_retry()) << 3, bits >> 11 & 0xF);
             assert_eq!(Status::of(status.status_code_type(), status.status_code()).bits(), bits & 0x7FF);
         }
     }

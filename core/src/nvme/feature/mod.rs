@@ -1,6 +1,25 @@
 //! Set Features and Get Features (Base Specification, opcodes 09h and 0Ah), as the dwords that go to the drive.
+//!
+//! One module for each feature. Unless its module says otherwise, the value is command dword 11 of Set Features and
+//! dword 0 of Get Features' completion. Reserved bits are ignored when read and 0 when written; reserved codes keep
+//! their value.
+//!
+//! Where a module begins with **Unverified**, its layout rests on one source or on memory: such a feature can be read
+//! and shown, and nothing that its `encode` returns may be sent to a drive. Where a single field says so, that field is
+//! to be sent only as the drive returned it.
+//!
+//! Bits of the dwords are from nvme-cli's, SPDK's and Linux's definitions, which agree where nothing is said.
 
-use super::power_state::{PowerState, Workload};
+pub mod autonomous_transitions;
+pub mod non_operational;
+pub mod ocp_power_state;
+pub mod power_limit;
+pub mod power_management;
+pub mod power_measurement;
+pub mod temperature_threshold;
+pub mod thermal_management;
+
+pub use power_management::PowerManagement;
 
 /// Admin opcode of Set Features.
 pub const SET_FEATURES: u8 = 0x09;
@@ -11,6 +30,20 @@ pub const GET_FEATURES: u8 = 0x0A;
 pub mod identifier {
     /// Power Management.
     pub const POWER_MANAGEMENT: u8 = 0x02;
+    /// Temperature Threshold.
+    pub const TEMPERATURE_THRESHOLD: u8 = 0x04;
+    /// Autonomous Power State Transition.
+    pub const AUTONOMOUS_TRANSITIONS: u8 = 0x0C;
+    /// Host Controlled Thermal Management.
+    pub const THERMAL_MANAGEMENT: u8 = 0x10;
+    /// Non-Operational Power State Config.
+    pub const NON_OPERATIONAL: u8 = 0x11;
+    /// Power Limit.
+    pub const POWER_LIMIT: u8 = 0x23;
+    /// Power Measurement.
+    pub const POWER_MEASUREMENT: u8 = 0x25;
+    /// DSSD Power State, of the Open Compute Project.
+    pub const OCP_POWER_STATE: u8 = 0xC7;
 }
 
 /// Which of a feature's values Get Features returns (SEL, command dword 10 bits 10:8).
@@ -46,46 +79,17 @@ pub const fn set_features_dword_10(identifier: u8, save: bool) -> u32 {
     identifier as u32 | (save as u32) << 31
 }
 
-/// Power Management (FID 02h): command dword 11 of Set Features, dword 0 of Get Features' completion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct PowerManagement {
-    /// Power State (PS, bits 4:0).
-    pub power_state: PowerState,
-    /// Workload Hint (WH, bits 7:5): the work to come, in the codes of Active Power Workload.
-    pub workload_hint: Workload,
-}
-
-impl PowerManagement {
-    /// Reads the dword. Bits 31:8 are reserved and ignored.
-    #[must_use]
-    pub const fn decode(dword: u32) -> Self {
-        let bytes = dword.to_le_bytes();
-        let power_state = match PowerState::new(bytes[0] & 0x1F) {
-            Some(state) => state,
-            None => PowerState::PS0, // five bits name only states that exist
-        };
-        Self { power_state, workload_hint: Workload::new(bytes[0] >> 5) }
-    }
-
-    /// Writes the dword.
-    #[must_use]
-    pub const fn encode(self) -> u32 {
-        self.power_state.number() as u32 | (self.workload_hint.code() as u32) << 5
-    }
+/// Command dword 14 of both commands: which UUID a feature of a third party is meant by, as an index into the drive's
+/// list (bits 6:0); 0 names none.
+#[must_use]
+pub const fn uuid_index_dword_14(index: u8) -> u32 {
+    index as u32 & 0x7F
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn power_management_survives_both_ways() {
-        for dword in 0..=0xFF {
-            assert_eq!(PowerManagement::decode(dword).encode(), dword);
-            assert_eq!(PowerManagement::decode(dword | 0xFFFF_FF00).encode(), dword);
-        }
-    }
+    use crate::nvme::PowerState;
 
     /// The dwords of `nvme set-feature -f 2 --value=1` and `nvme get-feature -f 2 --sel=2`.
     #[test]
