@@ -17,6 +17,8 @@ impl PowerState {
     pub const COUNT: usize = 32;
     /// Power state 0.
     pub const PS0: Self = Self(0);
+    /// Power state 31, the highest number that there is.
+    pub const PS31: Self = Self(31);
 
     /// The power state of this number; `None` above 31.
     #[must_use]
@@ -34,6 +36,11 @@ impl PowerState {
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// The power state of the number in the low five bits, which hold no other.
+    pub(super) const fn of_low_bits(byte: u8) -> Self {
+        Self(byte & 0x1F)
     }
 
     /// All power states up to and including `highest`, which is what NPSS names.

@@ -1,5 +1,7 @@
 //! Set Features and Get Features (Base Specification, opcodes 09h and 0Ah), as the dwords that go to the drive.
 
+pub mod autonomous_transitions;
+
 use super::power_state::{PowerState, Workload};
 
 /// Admin opcode of Set Features.
@@ -11,6 +13,8 @@ pub const GET_FEATURES: u8 = 0x0A;
 pub mod identifier {
     /// Power Management.
     pub const POWER_MANAGEMENT: u8 = 0x02;
+    /// Autonomous Power State Transition.
+    pub const AUTONOMOUS_TRANSITIONS: u8 = 0x0C;
 }
 
 /// Which of a feature's values Get Features returns (SEL, command dword 10 bits 10:8).
