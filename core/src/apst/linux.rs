@@ -83,14 +83,15 @@ pub fn build(drive: &Drive<'_>, tolerance: Tolerance, quirks: Effects, parameter
     if let Some(plan) = refusal(drive, tolerance, quirks, |state| rule.admitted_from(state)) {
         return plan;
     }
-    let (entries, fates) = rule.walk(tolerance);
     let mut table = Table::EMPTY;
-    for (source, entry) in PowerState::up_to(PowerState::PS31).zip(entries) {
-        table.set(source, Transition::decode(entry));
-    }
+    let mut judgements = [Err(Fate::Operational); PowerState::COUNT];
+    rule.walk(tolerance, |state, entry, judgement| {
+        table.set(state, Transition::decode(entry));
+        judgements[state.index()] = judgement;
+    });
     let verdict = |(state, _): (PowerState, _)| Verdict {
         state,
-        fate: rule.explained(state, fates[state.index()], &table),
+        fate: rule.explained(state, judgements[state.index()], &table),
         admitted_from: rule.admitted_from(state),
     };
     Plan::with_table(table, drive.numbered().map(verdict).collect())
@@ -106,10 +107,11 @@ pub fn entries(
     quirks: Effects,
     parameters: &Parameters,
 ) -> [u64; PowerState::COUNT] {
-    match refusal(drive, tolerance, quirks, |_| None) {
-        Some(_) => [0; PowerState::COUNT],
-        None => Rule { drive, quirks, parameters }.walk(tolerance).0,
+    let mut entries = [0; PowerState::COUNT];
+    if refusal(drive, tolerance, quirks, |_| None).is_none() {
+        Rule { drive, quirks, parameters }.walk(tolerance, |state, entry, _| entries[state.index()] = entry);
     }
+    entries
 }
 
 /// A way to make the kernel enter a state that it would not enter at any tolerance.
@@ -147,21 +149,18 @@ struct Rule<'a> {
 type Judgement = Result<u64, Fate>;
 
 impl Rule<'_> {
-    /// The kernel's loop: the entries, and what it found about each state.
-    fn walk(&self, tolerance: Tolerance) -> ([u64; PowerState::COUNT], [Judgement; PowerState::COUNT]) {
-        let mut entries = [0; PowerState::COUNT];
-        let mut judgements = [Err(Fate::Operational); PowerState::COUNT];
+    /// The kernel's loop: for each state, from the last to the first, its entry and what the kernel finds about it.
+    fn walk(&self, tolerance: Tolerance, mut visit: impl FnMut(PowerState, u64, Judgement)) {
         let mut tiers = Tiers { taken: Taken::None, by: PowerState::PS0 };
         let mut target = 0;
         for (state, descriptor) in self.drive.numbered().rev() {
-            entries[state.index()] = target;
+            let entry = target;
             let judgement = self.judge(state, descriptor, tolerance, &mut tiers);
             if let Ok(milliseconds) = judgement {
                 target = u64::from(state.number()) << 3 | milliseconds << 8;
             }
-            judgements[state.index()] = judgement;
+            visit(state, entry, judgement);
         }
-        (entries, judgements)
     }
 
     fn judge(
@@ -206,9 +205,11 @@ impl Rule<'_> {
     fn admitted_from(&self, state: PowerState) -> Option<Microseconds> {
         let descriptor = self.drive.states.get(state.index())?;
         let least = Latencies::of(descriptor).exit.max(Microseconds::new(1));
-        let (entries, judgements) = self.walk(Tolerance::AtMost(least));
-        let is_target = |entry: &u64| Transition::decode(*entry).is_some_and(|transition| transition.target() == state);
-        (judgements[state.index()].is_ok() && entries.iter().any(is_target)).then_some(least)
+        let mut is_chosen = false;
+        self.walk(Tolerance::AtMost(least), |_, entry, _| {
+            is_chosen |= Transition::decode(entry).is_some_and(|transition| transition.target() == state);
+        });
+        is_chosen.then_some(least)
     }
 }
 

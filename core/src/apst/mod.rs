@@ -83,6 +83,7 @@ impl Wish {
     pub fn plan(self, drive: &Drive<'_>, policy: impl FnOnce() -> Plan) -> Plan {
         match self {
             Self::Leave => Plan::without_table(drive, Answer::LeftAlone, Fate::LeftAlone),
+            Self::Off if drive.is_without_feature() => Plan::unsupported(drive),
             Self::Off => Plan::without_table(drive, Answer::Disabled, Fate::SwitchedOff),
             Self::Apply => policy(),
         }
@@ -261,7 +262,7 @@ pub(crate) fn refusal(
     admitted_from: impl Fn(PowerState) -> Option<Microseconds>,
 ) -> Option<Plan> {
     if drive.is_without_feature() {
-        return Some(Plan::without_table(drive, Answer::Unsupported, Fate::Unsupported));
+        return Some(Plan::unsupported(drive));
     }
     if quirks.contains(Effect::NoTransitions) {
         return Some(Plan::without_table(drive, Answer::Disabled, Fate::Quirk(Effect::NoTransitions)));
@@ -277,6 +278,10 @@ pub(crate) fn refusal(
 }
 
 impl Plan {
+    fn unsupported(drive: &Drive<'_>) -> Self {
+        Self::without_table(drive, Answer::Unsupported, Fate::Unsupported)
+    }
+
     /// The feature off, and `fate` for every non-operational state.
     fn without_table(drive: &Drive<'_>, answer: Answer, fate: Fate) -> Self {
         let verdict = |(state, descriptor): (PowerState, &PowerStateDescriptor)| Verdict {
