@@ -6,12 +6,15 @@
 //!
 //! | policy | what it builds |
 //! |---|---|
+//! | [`energy`] | what saves most energy under a bound on latency; with a histogram of past gaps, most on these |
 //! | [`linux`] | what the Linux kernel builds, entry for entry, in both of its modes |
 //! | [`windows`] | what Microsoft's `StorNVMe` does by itself, as a table |
 //!
 //! Nothing here sends anything. What a user wants is one of three wishes, [`Wish`]; what comes of one is an
 //! [`Answer`], so that a table of zeros is never mistaken for "unsupported".
 
+pub mod energy;
+pub mod gaps;
 pub mod linux;
 pub mod quirk;
 pub mod wear;
@@ -164,6 +167,8 @@ pub enum Fate {
     NotWorthIt,
     /// The drive does not say how long it takes, and this policy takes that neither for no time nor for ever.
     LatencyNotReported,
+    /// The drive does not say what it, or waiting in operational states, takes, nor anything to estimate it by.
+    PowerNotReported,
     /// The policy computes a time of 0 ms before the transition, which the drive reads as "no transition".
     NoTime,
     /// There is no state of a lower number from which the drive could go there.
