@@ -3,8 +3,9 @@
 //! A *gap* is the time from the end of a command to the next one. A gap is held as whole milliseconds, rounded up to
 //! the upper edge of its bin: exactly up to 16 ms, above that by 8 bins an octave, so by at most one eighth too long,
 //! and nothing above 2²⁴ ms (4 h 40 min), which is more than a table can wait. *The recorded gaps* are what the
-//! histogram holds, no longer what was told to it: what is optimal for the one is optimal for the other up to this rounding.
-//! An edge as the length has a reason: a threshold at an edge lies above every gap that it is meant to leave out.
+//! histogram holds, no longer what was told to it: what is optimal for the one is optimal for the other up to this
+//! rounding. An edge as the length has a reason: a threshold at an edge lies above every gap that it is meant to leave
+//! out.
 //!
 //! Recording costs the same whatever is held. When 2²⁰ gaps are held, all counts are halved, so that what was long ago
 //! fades; a count of one stays, since one long gap can outweigh a thousand short ones.

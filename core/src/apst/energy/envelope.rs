@@ -1,9 +1,9 @@
 //! Thresholds without knowing the gaps: down along the lower envelope of what the states cost.
 //!
-//! Against the gap's length, each state is a line: what going there and back costs, plus its power. Somebody who knows the
-//! length pays the lowest of the lines. Who does not know it waits until the time at which the next line becomes the lower one:
-//! then what was spent on waiting equals what going costs, as with rented and bought skis. On a way of one target
-//! this costs at most twice as much as knowing ([`worst_ratio`] says how much, exactly).
+//! Against the gap's length, each state is a line: what going there and back costs, plus its power. Somebody who knows
+//! the length pays the lowest of the lines. Who does not know it waits until the time at which the next line becomes
+//! the lower one: then what was spent on waiting equals what going costs, as with rented and bought skis. On a way of
+//! one target this costs at most twice as much as knowing ([`worst_ratio`] says how much, exactly).
 //!
 //! On a way of m targets every entry on the way is paid besides, so that the bound is m + 1: waiting costs at most the
 //! envelope, and so does each entry. States on the way that make this ratio worse are left out. (For any system of
@@ -76,8 +76,8 @@ pub(super) fn descend(rest: &Rest, targets: &[Target], floor: u32) -> Descent {
     }
 }
 
-/// The way through these targets, left for where their lines cross. Of the two milliseconds beside such a point it is the
-/// one with the better ratio.
+/// The way through these targets, left for where their lines cross. Of the two milliseconds beside such a point it is
+/// the one with the better ratio.
 fn timed(rest: &Rest, targets: &[Target], way: &[Target], floor: u32) -> Descent {
     let mut descent = Descent::new();
     let (mut since, mut from) = (0, None);
@@ -105,8 +105,8 @@ fn timed(rest: &Rest, targets: &[Target], way: &[Target], floor: u32) -> Descent
 
 /// The most that a way down costs, for any length of a gap, relative to going at once to the best of `targets`.
 ///
-/// Both costs are straight between the lengths at which something begins, so the ratio is largest at one of these, or in the
-/// microsecond after it.
+/// Both costs are straight between the lengths at which something begins, so the ratio is largest at one of these, or
+/// in the microsecond after it.
 pub(super) fn ratio(rest: &Rest, targets: &[Target], descent: &[Step]) -> PerMille {
     let mut worst = 0;
     let mut look = |gap: u64| {

@@ -1,11 +1,13 @@
 //! Thresholds for recorded gaps: the way down with the least energy on them.
 //!
-//! Between two recorded lengths, leaving later only costs more, as each state takes no more than the one above it. So a best
-//! way leaves each state where a recorded gap ends (those that end there stay), or as soon as the floor lets it. These
-//! ways are compared from the last state up: what a way costs from a state on depends only on when that state was left
-//! for, which leaves few numbers for each state (dynamic programming). Sums over all longer gaps are made once.
+//! Between two recorded lengths, leaving later only costs more, as each state takes no more than the one above it. So
+//! a best way leaves each state where a recorded gap ends (those that end there stay), or as soon as the floor lets
+//! it. These ways are compared from the last state up: what a way costs from a state on depends only on when that
+//! state was left for, which leaves few numbers for each state (dynamic programming). Sums over all longer gaps are
+//! made once.
 //!
-//! For s targets and b bins with gaps that is at most s² · b² steps, for each of the 2ˢ sets of targets; and about 16 KB of stack.
+//! For s targets and b bins with gaps that is at most s² · b² steps, for each of the 2ˢ sets of targets; and about 16
+//! KB of stack.
 
 use heapless::Vec;
 
@@ -18,7 +20,8 @@ use crate::nvme::feature::autonomous_transitions::Transition;
 /// The most targets of one way down. Drives with three non-operational states are the deepest known.
 const DEEPEST: usize = 3;
 
-/// The most ways to have come into a state: into the first one by each bin, into the next by each and from each of these, …
+/// The most ways to have come into a state: into the first one by each bin, into the next by each and from each of
+/// these, …
 const WAYS: usize = 1 + DEEPEST * BINS;
 
 /// Recorded gaps with sums from each length on.
@@ -100,8 +103,8 @@ impl Recorded {
         total + self.stay(power, since, since.max(self.longest())) + Self::moving(rest, exit, arrived)
     }
 
-    /// The way down with the least energy on these gaps, and then, for gaps longer than all of them, on along the lower envelope,
-    /// which costs nothing on them. Each wait is at least `floor` milliseconds.
+    /// The way down with the least energy on these gaps, and then, for gaps longer than all of them, on along the
+    /// lower envelope, which costs nothing on them. Each wait is at least `floor` milliseconds.
     pub(super) fn descend(&self, rest: &Rest, all: &[Target], floor: u32) -> Descent {
         let targets = self.few(rest, all, floor);
         let mut best = (self.expected(rest, &[]), Descent::new());
@@ -145,7 +148,8 @@ impl Recorded {
         let mut choices: [Vec<u8, WAYS>; DEEPEST] = [const { Vec::new() }; DEEPEST];
         for (stage, choices) in choices.iter_mut().enumerate().take(targets.len()).rev() {
             for key in 0..way.keys(stage) {
-                // The entry of this key is not looked at again: later keys look at their own, and at those above `keys(stage)`.
+                // The entry of this key is not looked at again: later keys look at their own, and at those above
+                // `keys(stage)`.
                 let (cost, choice) = way.best(stage, key, &costs);
                 costs[key] = cost;
                 let _ = choices.push(choice);
@@ -186,9 +190,9 @@ impl Recorded {
 
 /// The ways through given targets. Stage 0 is waiting, stage n is the n-th target.
 ///
-/// A *key* says how a stage was come into, as far as it matters: 0, if every state so far was left as soon as it could be;
-/// else by the last stage that was left where a recorded gap ends, and by which of them. Choice 0 leaves as soon as it
-/// can be, choice n where the n-th recorded length ends.
+/// A *key* says how a stage was come into, as far as it matters: 0, if every state so far was left as soon as it could
+/// be; else by the last stage that was left where a recorded gap ends, and by which of them. Choice 0 leaves as soon
+/// as it can be, choice n where the n-th recorded length ends.
 struct Way<'a> {
     recorded: &'a Recorded,
     rest: &'a Rest,
@@ -245,8 +249,8 @@ impl Way<'_> {
         length.saturating_sub(odd).div_ceil(MILLI) * MILLI + odd
     }
 
-    /// When a choice leaves a stage. `None`: the wait is shorter than the floor, no longer than it and so choice 0, or longer
-    /// than a table holds.
+    /// When a choice leaves a stage. `None`: the wait is shorter than the floor, no longer than it and so choice 0, or
+    /// longer than a table holds.
     fn leaves(&self, stage: usize, key: usize, choice: u8) -> Option<u64> {
         let earliest = self.arrives(stage, key) + self.floor;
         let Some(length) = usize::from(choice).checked_sub(1) else { return Some(earliest) };
@@ -279,8 +283,8 @@ impl Way<'_> {
         self.visit(stage, key, self.arrives(stage, key).max(self.recorded.longest()))
     }
 
-    /// The least that a stage and all after it cost, and the choice that does it; later before earlier. `costs` are those of the
-    /// next stage.
+    /// The least that a stage and all after it cost, and the choice that does it; later before earlier. `costs` are
+    /// those of the next stage.
     fn best(&self, stage: usize, key: usize, costs: &[Energy]) -> (Energy, u8) {
         let choices = (0..=u8::try_from(self.bins()).unwrap_or(u8::MAX)).rev();
         let cost = |choice| {

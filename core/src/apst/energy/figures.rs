@@ -6,9 +6,9 @@ use crate::apst::Drive;
 use crate::nvme::{Power, PowerState, PowerStateDescriptor};
 use crate::units::Microseconds;
 
-/// The share of an operational state's maximum that a drive takes while it waits for work there, where nothing is reported:
-/// one in so many. **A guess.** The drives that report it take, waiting in any state, 1/7 (SN850X), 1/4 (P310) and 1/3
-/// (SN550) of the least maximum of their operational states, and the reference drive takes 1/2.
+/// The share of an operational state's maximum that a drive takes while it waits for work there, where nothing is
+/// reported: one in so many. **A guess.** The drives that report it take, waiting in any state, 1/7 (SN850X), 1/4
+/// (P310) and 1/3 (SN550) of the least maximum of their operational states, and the reference drive takes 1/2.
 const IDLE_SHARE: u32 = 4;
 
 /// Energy in tenths of a nanojoule: the product of tenths of a milliwatt, in which descriptors count, and microseconds.
@@ -86,9 +86,9 @@ pub fn idle(drive: &Drive<'_>, state: PowerState) -> Option<Figure> {
     own.or_else(other).or_else(share)
 }
 
-/// What the drive takes on the way into and out of a non-operational state: **assumed** to be as much as the operational
-/// state with the least maximum may take, since it works: it saves its tables, or starts again. Where no maximum is
-/// reported, the least active power. `None` where that is not reported either.
+/// What the drive takes on the way into and out of a non-operational state: **assumed** to be as much as the
+/// operational state with the least maximum may take, since it works: it saves its tables, or starts again. Where no
+/// maximum is reported, the least active power. `None` where that is not reported either.
 #[must_use]
 pub fn in_transition(drive: &Drive<'_>) -> Option<Figure> {
     let maximum = least(drive, |state| state.max_power).map(|power| (power, Basis::Maximum));

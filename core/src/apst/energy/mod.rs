@@ -2,44 +2,47 @@
 //!
 //! **Goal.** The least energy while nobody asks for the drive, where no command waits longer for it than the tolerance.
 //!
-//! **What a gap costs.** A drive that waits in an operational state r takes P(r). If it leaves for a state s after a wait t,
-//! a gap of length g costs, in this order
+//! **What a gap costs.** A drive that waits in an operational state r takes P(r). If it leaves for a state s after a
+//! wait t, a gap of length g costs, in this order
 //!
 //! ```text
-//! P(r) · t  +  P(move) · ENLAT(s)  +  P(s) · max(0, g − t − ENLAT(s))  +  P(move) · EXLAT(s)        if g > t
-//! P(r) · g                                                                                         if g ≤ t
+//! P(r) · t  +  P(move) · ENLAT(s)  +  P(s) · max(0, g − t − ENLAT(s))  +  P(move) · EXLAT(s)     if g > t
+//! P(r) · g                                                                                      if g ≤ t
 //! ```
 //!
 //! and from s it can go on to a deeper state after another wait, counted from when it is in s; that costs the deeper
-//! state's entry, and in the end only the deeper state's exit is paid. Powers in tenths of a milliwatt, times in microseconds,
-//! so energy in tenths of a nanojoule ([`Energy`]). Entering is not broken off: a command that comes meanwhile waits for the rest
-//! of it and for the exit. So the **latency bound** is the largest ENLAT + EXLAT of any target.
+//! state's entry, and in the end only the deeper state's exit is paid. Powers in tenths of a milliwatt, times in
+//! microseconds, so energy in tenths of a nanojoule ([`Energy`]). Entering is not broken off: a command that comes
+//! meanwhile waits for the rest of it and for the exit. So the **latency bound** is the largest ENLAT + EXLAT of any
+//! target.
 //!
 //! | figure | reported | otherwise |
 //! |---|---|---|
 //! | P(s), non-operational | IDLP | MP: an upper bound, and a good one for milliwatts |
-//! | P(r), operational | IDLP | the least IDLP of another operational state; else ¼ of the least operational MP, **a guess** |
+//! | P(r), operational | IDLP | the least operational IDLP; else ¼ of the least operational MP, **a guess** |
 //! | P(move) | never | **assumed**: the least operational MP, or else the least ACTP; not less than P(r) |
 //! | ENLAT, EXLAT | ENLAT, EXLAT, which are maxima | the state is not used: not reported is neither 0 nor for ever |
 //!
-//! Where neither IDLP nor MP is reported, the state is not used ([`Fate::PowerNotReported`]); where this holds for all operational
-//! states, no state is. [`idle`] and [`in_transition`] tell each figure and its [`Basis`].
+//! Where neither IDLP nor MP is reported, the state is not used ([`Fate::PowerNotReported`]); where this holds for all
+//! operational states, no state is. [`idle`] and [`in_transition`] tell each figure and its [`Basis`].
 //!
-//! **Without a histogram** the thresholds are those at which the next state becomes the cheaper one (`envelope`): a drive
-//! that goes down when it has spent on waiting what going costs never spends more than twice what somebody spends who knows
-//! the gaps, and with several targets on the way somewhat more. [`worst_ratio`] tells how much, for any table.
+//! **Without a histogram** the thresholds are those at which the next state becomes the cheaper one (`envelope`): a
+//! drive that goes down when it has spent on waiting what going costs never spends more than twice what somebody
+//! spends who knows the gaps, and with several targets on the way somewhat more. [`worst_ratio`] tells how much, for
+//! any table.
 //!
-//! **With a histogram** ([`super::gaps::Gaps`]) the thresholds are those with the least energy on what it holds (`expected`): no other
-//! table that keeps the bound, whose waits are at least the floor and whose states take less and less, costs less
-//! on these gaps, for a drive that rests in [`Parameters::rests_in`]. For gaps longer than all of them the way goes on
-//! as without a histogram, so that a drive which has never been left alone for long still goes to sleep when it is.
+//! **With a histogram** ([`super::gaps::Gaps`]) the thresholds are those with the least energy on what it holds
+//! (`expected`): no other table that keeps the bound, whose waits are at least the floor and whose states take less
+//! and less, costs less on these gaps, for a drive that rests in [`Parameters::rests_in`]. For gaps longer than all of
+//! them the way goes on as without a histogram, so that a drive which has never been left alone for long still goes to
+//! sleep when it is.
 //!
-//! **From other operational states** the drive goes down the same way, from where that is best for their own P(r): the entries of
-//! non-operational states exist only once in a table.
+//! **From other operational states** the drive goes down the same way, from where that is best for their own P(r): the
+//! entries of non-operational states exist only once in a table.
 //!
 //! **What this leaves out**: latencies of operational states; that a drive may need less than the maxima; work in the
-//! background; all active energy; and which state the drive really rests in. An average drive's transitions cost less than assumed:
-//! the simulator's study repeats everything with a third and with three times as much.
+//! background; all active energy; and which state the drive really rests in. An average drive's transitions cost less
+//! than assumed: the simulator's study repeats everything with a third and with three times as much.
 //!
 //! **How to switch it off**: a tolerance of zero, or [`super::Wish::Off`].
 
@@ -106,14 +109,15 @@ pub fn build(
     Plan::with_table(table, drive.numbered().map(verdict).collect())
 }
 
-/// From which length of a gap on going from `source` straight to `target` costs less than staying. `None`: from none, or the
-/// drive does not report enough.
+/// From which length of a gap on going from `source` straight to `target` costs less than staying. `None`: from none,
+/// or the drive does not report enough.
 #[must_use]
 pub fn break_even(drive: &Drive<'_>, source: PowerState, target: PowerState) -> Option<Microseconds> {
     envelope::break_even(&Rest::of(drive, source)?, None, &Target::of(drive, target)?)
 }
 
-/// The energy of a gap under a table, for a drive that rests in `source`. `None` where the drive does not report enough.
+/// The energy of a gap under a table, for a drive that rests in `source`. `None` where the drive does not report
+/// enough.
 #[must_use]
 pub fn spent(drive: &Drive<'_>, table: &Table, source: PowerState, gap: Microseconds) -> Option<Energy> {
     Some(Rest::of(drive, source)?.spent(&descent::of_table(drive, table, source)?, gap.get()))
@@ -125,8 +129,8 @@ pub fn expected(drive: &Drive<'_>, table: &Table, source: PowerState, gaps: &Gap
     Some(Recorded::of(gaps).expected(&Rest::of(drive, source)?, &descent::of_table(drive, table, source)?))
 }
 
-/// The most that a table costs for a gap of any length, relative to somebody who knows the length and goes at once to the
-/// best state that the tolerance and the quirks admit. `None` where the drive does not report enough.
+/// The most that a table costs for a gap of any length, relative to somebody who knows the length and goes at once to
+/// the best state that the tolerance and the quirks admit. `None` where the drive does not report enough.
 #[must_use]
 pub fn worst_ratio(
     drive: &Drive<'_>,
@@ -235,7 +239,8 @@ impl<'a> Rule<'a> {
         best.map(|(_, step)| step)
     }
 
-    /// Waits in milliseconds that may be best before a step whose line crosses that of waiting after so long; from long to short.
+    /// Waits in milliseconds that may be best before a step whose line crosses that of waiting after so long; from
+    /// long to short.
     fn waits(&self, crossing: Microseconds, floor: u32) -> impl Iterator<Item = u32> {
         let crossing = crossing.get().div_ceil(MILLI);
         let longest = self.gaps.as_ref().map_or(0, Recorded::longest) / MILLI;
