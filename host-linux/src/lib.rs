@@ -5,6 +5,7 @@
 //!
 //! | room | what it knows |
 //! |---|---|
+//! | [`catalogue`], [`drives`] | the power tables of real drives that the program carries, and their list |
 //! | [`input`] | where bytes come from: a file or standard input |
 //! | [`inventory`] | what a drive says about its power states, whichever tool wrote it down |
 //! | [`journal`] | the subcommands `journal show` and `replay`: what a governor saw and decided |
@@ -18,8 +19,10 @@
 //! | [`outcome`] | what a subcommand comes to: output, complaints, exit status |
 #![deny(unsafe_code)]
 
+pub mod catalogue;
 mod decimal;
 pub mod device;
+pub mod drives;
 pub mod input;
 pub mod inventory;
 pub mod journal;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use wattline::journal::{self, JournalError};
 use wattline::outcome::{Complaint, Exit, Outcome};
-use wattline::{list, plan, set, show};
+use wattline::{drives, list, plan, set, show};
 
 /// Look at the power states of NVMe drives, and choose them.
 #[derive(Parser)]
@@ -24,6 +24,7 @@ enum Command {
     Show(show::Arguments),
     Set(set::Arguments),
     Plan(plan::Arguments),
+    Drives(drives::Arguments),
     /// Read a journal, the flight recorder of a governor
     #[command(subcommand)]
     Journal(JournalCommand),
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => show::run(&arguments),
         Command::Set(arguments) => set::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Drives(arguments) => drives::run(&arguments),
         Command::Journal(JournalCommand::Show(arguments)) => {
             offline(journal::show(&arguments).map(|output| (output, true)), JournalError::help)
         }
