@@ -50,6 +50,7 @@ const MORE: &str = "\
 Policies:
   linux                what the kernel builds by default: two tiers of latency
   linux-two-percent    what it builds with nvme_core.apst_primary_timeout_ms=0, as older kernels did
+  energy               what saves most energy within the tolerance, by the drive's own figures
   windows:SCHEME       what Windows does by itself, in the scheme high-performance, balanced,
                        power-saver or modern-standby; on mains, with :dc at the end on battery
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use wattline_core::apst::energy;
 use wattline_core::apst::linux::{self, Parameters};
 use wattline_core::apst::quirk::Effects;
 use wattline_core::apst::wear::TransitionsPerDay;
@@ -18,6 +19,8 @@ pub(super) enum Policy {
     Linux,
     /// Its other one.
     LinuxTwoPercent,
+    /// What saves most energy.
+    Energy,
     /// Windows' defaults.
     Windows(Scheme, Source),
 }
@@ -36,8 +39,13 @@ impl Policy {
         match self {
             Self::Linux => Some(Parameters::TWO_TIER),
             Self::LinuxTwoPercent => Some(Parameters::TWO_PERCENT),
-            Self::Windows(..) => None,
+            Self::Energy | Self::Windows(..) => None,
         }
+    }
+
+    /// Whether it has a tolerance that can be chosen.
+    pub(super) fn has_tolerance(self) -> bool {
+        !matches!(self, Self::Windows(..))
     }
 
     /// The plan, and the entries as they are written. `tolerance` and `wear` are for the policies that have one.
@@ -54,17 +62,25 @@ impl Policy {
                 let entries = linux::entries(drive, tolerance, quirks, &parameters);
                 (linux::build(drive, tolerance, quirks, &parameters), entries)
             }
+            Self::Energy => {
+                // Nobody records gaps yet, so there is no histogram.
+                let parameters = energy::Parameters { wear, ..energy::Parameters::default() };
+                with_entries(energy::build(drive, tolerance, quirks, &parameters, None))
+            }
             Self::Windows(scheme, source) => {
-                let plan = windows::build(drive, quirks, &windows::Parameters { scheme, source, wear });
-                let buffer = plan.table.encode();
-                let mut entries = [0; PowerState::COUNT];
-                for state in PowerState::up_to(PowerState::PS31) {
-                    entries[state.index()] = raw_entry(&buffer, state);
-                }
-                (plan, entries)
+                with_entries(windows::build(drive, quirks, &windows::Parameters { scheme, source, wear }))
             }
         }
     }
+}
+
+fn with_entries(plan: Plan) -> (Plan, [u64; PowerState::COUNT]) {
+    let buffer = plan.table.encode();
+    let mut entries = [0; PowerState::COUNT];
+    for state in PowerState::up_to(PowerState::PS31) {
+        entries[state.index()] = raw_entry(&buffer, state);
+    }
+    (plan, entries)
 }
 
 impl FromStr for Policy {
@@ -74,11 +90,14 @@ impl FromStr for Policy {
         match text {
             "linux" => return Ok(Self::Linux),
             "linux-two-percent" => return Ok(Self::LinuxTwoPercent),
+            "energy" => return Ok(Self::Energy),
             _ => {}
         }
         let names = SCHEMES.map(|(name, _)| name).join(", ");
         let Some(windows) = text.strip_prefix("windows:") else {
-            return Err(format!("policies are linux, linux-two-percent and windows:SCHEME, with one of {names}"));
+            return Err(format!(
+                "policies are linux, linux-two-percent, energy and windows:SCHEME, with one of {names}"
+            ));
         };
         let (name, source) = match windows.split_once(':') {
             None => (windows, Source::Ac),
@@ -98,6 +117,7 @@ impl fmt::Display for Policy {
         match self {
             Self::Linux => f.write_str("linux"),
             Self::LinuxTwoPercent => f.write_str("linux-two-percent"),
+            Self::Energy => f.write_str("energy"),
             Self::Windows(scheme, source) => {
                 let name = SCHEMES.into_iter().find(|(_, known)| known == scheme).map_or("", |(name, _)| name);
                 write!(f, "windows:{name}{}", if *source == Source::Dc { ":dc" } else { "" })
@@ -112,9 +132,14 @@ mod tests {
 
     #[test]
     fn a_policy_is_written_as_it_is_read() {
-        for text in
-            ["linux", "linux-two-percent", "windows:balanced", "windows:power-saver:dc", "windows:modern-standby"]
-        {
+        for text in [
+            "linux",
+            "linux-two-percent",
+            "energy",
+            "windows:balanced",
+            "windows:power-saver:dc",
+            "windows:modern-standby",
+        ] {
             assert_eq!(text.parse::<Policy>().unwrap().to_string(), text);
         }
         assert_eq!("windows:balanced:ac".parse(), Ok(Policy::Windows(Scheme::Balanced, Source::Ac)));

@@ -150,23 +150,19 @@ impl Question {
     }
 
     fn tolerance(&self) -> Result<Option<Tolerance>, ApstError> {
-        match self.policy {
-            Policy::Linux | Policy::LinuxTwoPercent => Ok(Some(self.tolerance_us.unwrap_or(linux::DEFAULT_TOLERANCE))),
-            Policy::Windows(..) if self.tolerance_us.is_some() => {
-                Err(self.wrong("--tolerance-us", "its schemes have tolerances of their own"))
-            }
-            Policy::Windows(..) => Ok(None),
+        match self.tolerance_us {
+            chosen if self.policy.has_tolerance() => Ok(Some(chosen.unwrap_or(linux::DEFAULT_TOLERANCE))),
+            Some(_) => Err(self.wrong("--tolerance-us", "its schemes have tolerances of their own")),
+            None => Ok(None),
         }
     }
 
     fn wear(&self) -> Result<Option<TransitionsPerDay>, ApstError> {
-        match self.policy {
-            Policy::Linux | Policy::LinuxTwoPercent if self.transitions_per_day.is_some() => {
-                let reason = "the kernel has no such limit, so it would not be the kernel's table";
-                Err(self.wrong("--transitions-per-day", reason))
-            }
-            _ => Ok(self.transitions_per_day.map(TransitionsPerDay)),
+        if self.policy.linux().is_some() && self.transitions_per_day.is_some() {
+            let reason = "the kernel has no such limit, so it would not be the kernel's table";
+            return Err(self.wrong("--transitions-per-day", reason));
         }
+        Ok(self.transitions_per_day.map(TransitionsPerDay))
     }
 
     fn wrong(&self, argument: &'static str, reason: &'static str) -> ApstError {
@@ -223,6 +219,11 @@ impl Built {
         bytes
     }
 
+    /// What the core is told about the drive.
+    pub(super) fn drive(&self) -> Drive<'_> {
+        Drive { states: &self.inventory.power_states, supported: self.inventory.apst_supported }
+    }
+
     pub(super) fn descriptor(&self, state: PowerState) -> Option<&PowerStateDescriptor> {
         self.inventory.power_states.get(state.index())
     }
@@ -231,6 +232,38 @@ impl Built {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apst::text;
+
+    /// Whatever the catalogue's drives say, each policy has an answer, one line for each state, and a table that reads back.
+    #[test]
+    fn every_drive_of_the_catalogue_has_an_answer_from_every_policy() {
+        let policies = ["linux", "linux-two-percent", "energy", "windows:balanced", "windows:modern-standby:dc"];
+        let mut answers = 0;
+        for entry in catalogue::drives().iter().filter(|entry| entry.states().count() > 0) {
+            for policy in policies {
+                let question = Question {
+                    file: None,
+                    drive: Some(entry.id.clone()),
+                    policy: policy.parse().unwrap(),
+                    tolerance_us: None,
+                    transitions_per_day: None,
+                    no_quirks: true,
+                    quirks: Vec::new(),
+                    pci: None,
+                    this_machine: false,
+                };
+                let built = question.answer().unwrap();
+                let explained = text::explain(&built);
+                for verdict in &built.plan.states {
+                    let lines = explained.lines().filter(|line| line.starts_with(&format!(" {} ", verdict.state)));
+                    assert_eq!(lines.count(), 1, "{explained}");
+                }
+                assert_eq!(Table::decode(&built.bytes()), built.plan.table, "{explained}");
+                answers += 1;
+            }
+        }
+        assert_eq!(answers, 590 * policies.len());
+    }
 
     #[test]
     fn a_pci_device_is_written_as_lspci_writes_it() {

@@ -1,11 +1,14 @@
 //! What the core decided, in words: one sentence for each state.
 
+use wattline_core::apst::energy::{self, Basis, Figure};
 use wattline_core::apst::quirk::Effect;
 use wattline_core::apst::{Answer, Fate, Limit, StateSet, Tolerance, Verdict};
 use wattline_core::nvme::PowerState;
 use wattline_core::units::Microseconds;
 
+use super::policy::Policy;
 use super::question::{Built, Way};
+use crate::decimal::Decimal;
 use crate::quantity::time;
 
 /// What became of a state.
@@ -13,7 +16,12 @@ pub(super) fn reason(built: &Built, verdict: &Verdict) -> String {
     let sentence = fate(built, verdict);
     match verdict.fate {
         Fate::Operational | Fate::Unsupported | Fate::SwitchedOff | Fate::LeftAlone => sentence,
-        _ => format!("{sentence}{}{}", admission(built, verdict), unreported(built, verdict.state)),
+        _ => format!(
+            "{sentence}{}{}{}",
+            admission(built, verdict),
+            unreported(built, verdict.state),
+            estimated(built, verdict.state)
+        ),
     }
 }
 
@@ -26,6 +34,7 @@ fn fate(built: &Built, verdict: &Verdict) -> String {
         Fate::TooSlow { limit, latency, at_most } => too_slow(built, limit, latency, at_most),
         Fate::Shadowed { by } => format!("dropped: the deeper {by} takes its place"),
         Fate::NotWorthIt => "dropped: it saves less than going there costs".to_owned(),
+        Fate::PowerNotReported => "dropped: the drive reports neither idle nor maximum power to reckon with".to_owned(),
         Fate::LatencyNotReported => {
             "dropped: the drive does not report how long entering and leaving it takes".to_owned()
         }
@@ -76,11 +85,65 @@ fn entered(built: &Built, from: StateSet) -> String {
 /// From which tolerance on the policy chooses the state. A tolerance means something else to Windows' schemes, but there,
 /// too, it is a time that can be raised.
 fn admission(built: &Built, verdict: &Verdict) -> String {
-    let whose = if built.policy.linux().is_some() { "the kernel" } else { "a scheme" };
+    let whose = match built.policy {
+        Policy::Linux | Policy::LinuxTwoPercent => "the kernel",
+        Policy::Energy => "this policy",
+        Policy::Windows(..) => "a scheme",
+    };
     match (verdict.fate, verdict.admitted_from) {
         (Fate::Chosen { .. }, Some(least)) => format!("; a tolerance of {} is enough", time(Some(least))),
         (_, Some(least)) => format!("; with a tolerance of {} it would be entered", time(Some(least))),
         (_, None) => format!("; {whose} enters it at no tolerance"),
+    }
+}
+
+/// What the policy energy reckons with, where the drive does not report it.
+fn estimated(built: &Built, state: PowerState) -> String {
+    if built.policy != Policy::Energy {
+        return String::new();
+    }
+    match energy::idle(&built.drive(), state) {
+        Some(Figure { basis: Basis::Maximum, tenths_of_milliwatt }) => {
+            format!(
+                " (its idle power is not reported; estimated by MP: {} mW)",
+                Decimal::<1>(tenths_of_milliwatt.into())
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// What the policy energy takes waiting in the first state, and the way to another, to cost.
+pub(super) fn reckoning(built: &Built) -> Option<String> {
+    let text = |figure: Option<Figure>, why: fn(Basis) -> &'static str| match figure {
+        Some(Figure { tenths_of_milliwatt, basis }) => {
+            format!("{} mW ({})", Decimal::<1>(tenths_of_milliwatt.into()), why(basis))
+        }
+        None => "not known".to_owned(),
+    };
+    (built.policy == Policy::Energy).then(|| {
+        format!(
+            "reckoned with: waiting in PS0, {}; on the way, {}",
+            text(energy::idle(&built.drive(), PowerState::PS0), waiting),
+            text(energy::in_transition(&built.drive()), moving),
+        )
+    })
+}
+
+const fn waiting(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Reported => "IDLP, as reported",
+        Basis::OtherState => "estimated: IDLP of another operational state",
+        Basis::Maximum => "estimated: MP",
+        Basis::ShareOfMaximum => "a guess: a quarter of the least operational MP",
+        Basis::Active => "estimated: ACTP",
+    }
+}
+
+const fn moving(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Active => "assumed: the least operational ACTP",
+        _ => "assumed: the least operational MP",
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use wattline_core::apst::Tolerance;
 
 use super::question::Built;
-use super::sentence::{answer, reason, way};
+use super::sentence::{answer, reason, reckoning, way};
 use crate::quantity::{shown, time};
 use crate::table::{lines, table};
 
@@ -60,6 +60,9 @@ fn header(built: &Built) -> String {
     let _ = writeln!(text, "autonomous transitions: {}", answer(built));
     if built.inventory.apst_supported.is_none() {
         text.push_str("whether the drive has them is not in the input (APSTA): built as if it had\n");
+    }
+    if let Some(reckoning) = reckoning(built) {
+        let _ = writeln!(text, "{reckoning}");
     }
     for quirk in &built.quirks {
         let _ = writeln!(text, "{quirk}");

@@ -60,6 +60,11 @@ fn every_policy_has_its_table() {
     assert_eq!(table("windows:power-saver:dc", &[]), [(0, 4, 100), (1, 4, 100), (2, 4, 100), (3, 4, 100)]);
     let rare = table("windows:power-saver:dc", &["--transitions-per-day", "1000"]);
     assert_eq!(rare, [(0, 4, 86_400), (1, 4, 86_400), (2, 4, 86_400), (3, 4, 86_400)]);
+    // Whatever its times are, no target is slower than the tolerance.
+    assert!(table("energy", &[]).iter().all(|&(_, itps, _)| itps == 3));
+    assert!(table("energy", &["--tolerance-us", "170000"]).iter().any(|&(_, itps, _)| itps == 4));
+    assert_eq!(table("energy", &["--tolerance-us", "29999"]), []);
+    assert!(table("energy", &["--transitions-per-day", "10"]).iter().all(|&(_, _, itpt)| itpt >= 8_640_000));
     assert_eq!(table("windows:high-performance", &[]), []);
 }
 
@@ -140,7 +145,7 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
     for (arguments, words) in [
         (&["--drive", XG4, "--policy", "windows:balanced", "--tolerance-us", "1"][..], "tolerances of their own"),
         (&["--drive", XG4, "--transitions-per-day", "5"], "it would not be the kernel's table"),
-        (&["--drive", XG4, "--policy", "macos"], "linux-two-percent and windows:SCHEME"),
+        (&["--drive", XG4, "--policy", "macos"], "linux-two-percent, energy and windows:SCHEME"),
         (&["--drive", XG4, "--policy", "windows:best"], "high-performance, balanced, power-saver, modern-standby"),
         (&["--drive", XG4, "--tolerance-us", "25ms"], "a number of microseconds, or `any`"),
         (&["--drive", XG4, "--pci", "2646"], "such as 144d:a808"),

@@ -49,6 +49,20 @@ fn latencies_that_are_not_reported_are_said_to_count_as_nothing() {
 }
 
 #[test]
+fn what_energy_reckons_with_is_said_to_be_estimated() {
+    insta::assert_snapshot!(output(&[
+        "apst",
+        "explain",
+        "--drive",
+        XG4,
+        "--policy",
+        "energy",
+        "--tolerance-us",
+        "any"
+    ]));
+}
+
+#[test]
 fn a_drive_without_the_feature_is_said_to_have_none() {
     let text = output(&["apst", "explain", &fixture("qemu-nvme-cli-2.3.id-ctrl.json")]);
     assert!(text.contains("not supported by the drive (APSTA is 0): nothing is to be written"), "{text}");
