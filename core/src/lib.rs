@@ -10,6 +10,7 @@
 //! | [`units`] | watts, seconds, degrees and bytes per second as integers |
 //! | [`nvme`] | what the bytes mean: Identify, power state descriptors, features, logs, status codes |
 //! | [`profile`] | what a kind of drive costs and gives in each power state and kind of work |
+//! | [`apst`] | idle: into which state, after how long, and why not the others |
 //! | [`thermal`] | how many watts a drive may turn into heat now |
 //! | [`budget`] | who should get how much (the allocator), and who has been promised how much (the ledger) |
 //! | [`drive`] | one drive's transitions: wanted, in flight, settling, held, lost, unmanaged |
@@ -20,6 +21,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod apst;
 pub mod budget;
 pub mod drive;
 pub mod governor;

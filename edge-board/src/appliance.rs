@@ -1,8 +1,8 @@
 //! The board that is built here: a box with four M.2 drives behind a 25 W supply.
 //!
 //! The drives are Samsung SSD 970 EVO Plus 500 GB: of the drives with three different operational states in
-//! `tests/data/drives.json`, the one that was posted most often (71 times). Four of them may take 31.2 W, and 13.6 W in
-//! their lowest operational state: 25 W does not do for all, and is more than enough for none.
+//! `host-linux/data/drives.json`, the one that was posted most often (71 times). Four of them may take 31.2 W, and 13.6
+//! W in their lowest operational state: 25 W does not do for all, and is more than enough for none.
 
 use wattline_core::governor::{Config, DriveConfig, MeterConfig, ProfileIndex};
 use wattline_core::nvme::PowerState;

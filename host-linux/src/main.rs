@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use wattline::journal::{self, JournalError};
 use wattline::outcome::{Complaint, Exit, Outcome};
-use wattline::{list, plan, set, show};
+use wattline::{apst, drives, list, plan, set, show};
 
 /// Look at the power states of NVMe drives, and choose them.
 #[derive(Parser)]
@@ -24,10 +24,21 @@ enum Command {
     Show(show::Arguments),
     Set(set::Arguments),
     Plan(plan::Arguments),
+    /// Tables of autonomous power state transitions (APST): which idle state after how long, and why
+    #[command(subcommand)]
+    Apst(ApstCommand),
+    Drives(drives::Arguments),
     /// Read a journal, the flight recorder of a governor
     #[command(subcommand)]
     Journal(JournalCommand),
     Replay(journal::ReplayArguments),
+}
+
+#[derive(Subcommand)]
+enum ApstCommand {
+    Build(apst::BuildArguments),
+    Explain(apst::ExplainArguments),
+    Decode(apst::DecodeArguments),
 }
 
 #[derive(Subcommand)]
@@ -45,6 +56,10 @@ fn main() -> ExitCode {
         Command::Show(arguments) => show::run(&arguments),
         Command::Set(arguments) => set::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Apst(ApstCommand::Build(arguments)) => apst::build(&arguments),
+        Command::Apst(ApstCommand::Explain(arguments)) => apst::explain(&arguments),
+        Command::Apst(ApstCommand::Decode(arguments)) => apst::decode(&arguments),
+        Command::Drives(arguments) => drives::run(&arguments),
         Command::Journal(JournalCommand::Show(arguments)) => {
             offline(journal::show(&arguments).map(|output| (output, true)), JournalError::help)
         }

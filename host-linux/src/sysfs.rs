@@ -34,6 +34,19 @@ pub struct Controller {
     pub state: Option<String>,
 }
 
+/// A machine, as its firmware describes it (DMI). `None`: it does not, or there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// System Manufacturer.
+    pub system_vendor: Option<String>,
+    /// Product Name.
+    pub product: Option<String>,
+    /// Baseboard Manufacturer.
+    pub board_vendor: Option<String>,
+    /// Baseboard Product.
+    pub board: Option<String>,
+}
+
 /// A device file's kind and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
@@ -85,6 +98,18 @@ impl Sysfs {
         };
         names.sort_by_cached_key(|name| (number(name), name.clone()));
         Ok(names.into_iter().map(|name| Controller::read(&class.join(&name), name)).collect())
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        let directory = self.0.join("class/dmi/id");
+        Machine {
+            system_vendor: attribute(&directory, "sys_vendor"),
+            product: attribute(&directory, "product_name"),
+            board_vendor: attribute(&directory, "board_vendor"),
+            board: attribute(&directory, "board_name"),
+        }
     }
 
     /// To which controller a device file leads.

@@ -1,4 +1,4 @@
-//! The board's drives are real ones: their table is in tests/data/drives.json.
+//! The board's drives are real ones: their table is in host-linux/data/drives.json.
 
 use serde::Deserialize;
 use wattline_core::nvme::PowerState;
@@ -36,7 +36,7 @@ impl Drive {
 }
 
 fn drives() -> Vec<Drive> {
-    serde_json::from_str(include_str!("../data/drives.json")).expect("a list of drives")
+    serde_json::from_str(include_str!("../../host-linux/data/drives.json")).expect("a list of drives")
 }
 
 fn ours() -> Drive {

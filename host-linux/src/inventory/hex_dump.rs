@@ -6,19 +6,31 @@
 use super::{Inventory, InventoryError, excerpt, page};
 
 /// Whether the first line that is no comment is `offset: …`.
-pub(super) fn is_recognised(text: &str) -> bool {
+pub(crate) fn is_recognised(text: &str) -> bool {
     contents(text)
         .next()
         .is_some_and(|(_, line)| line.split_once(':').is_some_and(|(offset, _)| number(offset).is_some()))
 }
 
-/// Reads a hex dump.
+/// Reads a hex dump of a page.
 pub(super) fn read(text: &str) -> Result<Inventory, InventoryError> {
+    let bytes = bytes(text).map_err(|Flaw { line, problem }| InventoryError::HexDump { line, problem })?;
+    page::read(&bytes)
+}
+
+/// What is wrong with a hex dump, and in which line, counted from 1.
+pub(crate) struct Flaw {
+    pub(crate) line: usize,
+    pub(crate) problem: String,
+}
+
+/// The bytes of a hex dump.
+pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, Flaw> {
     let mut bytes = Vec::new();
     for (line, content) in contents(text) {
-        add(content, &mut bytes).map_err(|problem| InventoryError::HexDump { line, problem })?;
+        add(content, &mut bytes).map_err(|problem| Flaw { line, problem })?;
     }
-    page::read(&bytes)
+    Ok(bytes)
 }
 
 fn add(content: &str, bytes: &mut Vec<u8>) -> Result<(), String> {

@@ -14,7 +14,7 @@
 //! A field that the drive does not report and a field that the tool does not print are both `None`.
 
 mod error;
-mod hex_dump;
+pub(crate) mod hex_dump;
 mod json;
 mod json_value;
 mod nvme_json;
@@ -30,6 +30,10 @@ pub use self::error::{InventoryError, Resemblance};
 /// What a drive says about its power states and thermal limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inventory {
+    /// PCI Vendor ID (VID).
+    pub vendor: Option<u16>,
+    /// PCI Subsystem Vendor ID (SSVID).
+    pub subsystem_vendor: Option<u16>,
     /// Model Number (MN).
     pub model: Option<String>,
     /// Firmware Revision (FR).
@@ -103,7 +107,7 @@ fn is_binary(byte: &u8) -> bool {
 }
 
 /// A piece of the input, quoted for an error: on one line, not too long, and harmless to a terminal.
-fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.trim_end().char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
@@ -116,6 +120,11 @@ fn identity(text: &str) -> Option<String> {
     let text = text.trim_matches([' ', '\0']);
     let printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     (printable && !text.is_empty()).then(|| text.to_owned())
+}
+
+/// A vendor's number, where 0 stands for none.
+fn vendor(number: u16) -> Option<u16> {
+    (number != 0).then_some(number)
 }
 
 /// A temperature in kelvins, where 0 means "not reported".

@@ -12,7 +12,7 @@ use wattline_core::nvme::PowerStateDescriptor;
 use wattline_core::units::Kelvin;
 
 use super::json_value::{AtMost, typed};
-use super::{Inventory, InventoryError, identity, latency, reported};
+use super::{Inventory, InventoryError, identity, latency, reported, vendor};
 
 /// Reads a document that has the key `psds`.
 pub(super) fn read(document: Value) -> Result<Inventory, InventoryError> {
@@ -26,6 +26,8 @@ pub(super) fn read(document: Value) -> Result<Inventory, InventoryError> {
     }
     let temperature = |kelvin: Option<u16>| reported(kelvin.map(Kelvin::new));
     Inventory {
+        vendor: controller.vid.and_then(vendor),
+        subsystem_vendor: controller.ssvid.and_then(vendor),
         model: controller.mn.as_deref().and_then(identity),
         firmware: controller.fr.as_deref().and_then(identity),
         apst_supported: controller.apsta.map(|attributes| attributes & 1 != 0),
@@ -43,6 +45,8 @@ pub(super) fn read(document: Value) -> Result<Inventory, InventoryError> {
 
 #[derive(Deserialize)]
 struct IdentifyController {
+    vid: Option<u16>,
+    ssvid: Option<u16>,
     mn: Option<String>,
     fr: Option<String>,
     rtd3r: Option<u32>,

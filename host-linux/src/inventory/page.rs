@@ -2,7 +2,7 @@
 
 use wattline_core::nvme::IdentifyController;
 
-use super::{Inventory, InventoryError};
+use super::{Inventory, InventoryError, vendor};
 
 /// Reads a page.
 pub(super) fn read(bytes: &[u8]) -> Result<Inventory, InventoryError> {
@@ -14,6 +14,8 @@ impl From<&IdentifyController> for Inventory {
     fn from(controller: &IdentifyController) -> Self {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Self {
+            vendor: vendor(controller.vendor),
+            subsystem_vendor: vendor(controller.subsystem_vendor),
             model: text(controller.model.as_str()),
             firmware: text(controller.firmware.as_str()),
             apst_supported: Some(controller.apst_supported),

@@ -9,13 +9,16 @@ use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor};
 use wattline_core::units::Kelvin;
 
 use super::json_value::{AtMost, typed};
-use super::{Inventory, InventoryError, identity, latency, reported};
+use super::{Inventory, InventoryError, identity, latency, reported, vendor};
 
 /// Reads a document that has the key `nvme_power_states`.
 pub(super) fn read(document: Value) -> Result<Inventory, InventoryError> {
     let drive: Drive = typed(document)?;
+    let pci = drive.nvme_pci_vendor.unwrap_or_default();
     let thresholds = drive.nvme_composite_temperature_threshold.unwrap_or_default();
     Inventory {
+        vendor: pci.id.and_then(vendor),
+        subsystem_vendor: pci.subsystem_id.and_then(vendor),
         model: drive.model_name.as_deref().and_then(identity),
         firmware: drive.firmware_version.as_deref().and_then(identity),
         warning_temperature: reported(thresholds.warning.map(|Celsius(kelvin)| kelvin)),
@@ -28,10 +31,17 @@ pub(super) fn read(document: Value) -> Result<Inventory, InventoryError> {
 
 #[derive(Deserialize)]
 struct Drive {
+    nvme_pci_vendor: Option<PciVendor>,
     model_name: Option<String>,
     firmware_version: Option<String>,
     nvme_composite_temperature_threshold: Option<Thresholds>,
     nvme_power_states: Vec<State>,
+}
+
+#[derive(Default, Deserialize)]
+struct PciVendor {
+    id: Option<u16>,
+    subsystem_id: Option<u16>,
 }
 
 #[derive(Default, Deserialize)]

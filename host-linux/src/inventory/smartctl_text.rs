@@ -20,7 +20,7 @@ use std::str::FromStr;
 use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor};
 use wattline_core::units::Kelvin;
 
-use super::{Inventory, InventoryError, excerpt, identity, latency, reported};
+use super::{Inventory, InventoryError, excerpt, identity, latency, reported, vendor};
 
 const COLUMNS: [&str; 11] = ["St", "Op", "Max", "Active", "Idle", "RL", "RT", "WL", "WT", "Ent_Lat", "Ex_Lat"];
 
@@ -31,8 +31,11 @@ pub(super) fn is_recognised(text: &str) -> bool {
 
 /// Reads smartctl's text.
 pub(super) fn read(text: &str) -> Result<Inventory, InventoryError> {
+    let [vendor, subsystem_vendor] = vendors(text);
     let value = |name| field(text, name).map(|(_, value)| value);
     Inventory {
+        vendor,
+        subsystem_vendor,
         model: value("Model Number").and_then(identity),
         firmware: value("Firmware Version").and_then(identity),
         warning_temperature: temperature(text, "Warning Comp. Temp. Threshold")?,
@@ -54,6 +57,19 @@ fn field<'a>(text: &'a str, name: &str) -> Option<(usize, &'a str)> {
         let (key, value) = line.split_once(':')?;
         key.split_whitespace().eq(name.split_whitespace()).then_some((number, value.trim()))
     })
+}
+
+/// `PCI Vendor/Subsystem ID: 0x15b7` where both are equal, else a line for each. They only serve to recognise a drive, so
+/// what is no number is not known.
+fn vendors(text: &str) -> [Option<u16>; 2] {
+    let number = |name| {
+        let (_, value) = field(text, name)?;
+        u16::from_str_radix(value.strip_prefix("0x")?, 16).ok().and_then(vendor)
+    };
+    match number("PCI Vendor/Subsystem ID") {
+        Some(both) => [Some(both), Some(both)],
+        None => [number("PCI Vendor ID"), number("PCI Vendor Subsystem ID")],
+    }
 }
 
 /// A threshold: `70 Celsius`. Without one, smartctl leaves the line out or, with debugging output, writes `-`.

@@ -8,6 +8,7 @@ use thiserror::Error;
 pub use self::json::Document;
 pub(crate) use self::json::State;
 pub use self::text::text;
+use crate::catalogue::{self, CatalogueError};
 use crate::device::{DeviceError, Drive};
 use crate::input::{Input, InputError};
 use crate::inventory::{Inventory, InventoryError};
@@ -22,8 +23,11 @@ use crate::outcome::{Complaint, Exit, Outcome};
 pub struct Arguments {
     /// A controller, such as /dev/nvme0; or what nvme-cli or smartctl wrote, or a hex dump of the Identify
     /// Controller page; `-` is standard input
-    #[arg(value_name = "DEVICE|FILE")]
-    source: Input,
+    #[arg(value_name = "DEVICE|FILE", required_unless_present = "drive", conflicts_with = "drive")]
+    source: Option<Input>,
+    /// A drive of the catalogue, which `wattline drives` lists
+    #[arg(long, value_name = "NAME")]
+    drive: Option<String>,
     /// Write JSON instead of text: null is "not reported", numbers end in their unit
     #[arg(long)]
     json: bool,
@@ -33,6 +37,8 @@ const EXAMPLES: &str = "\
 Examples:
   Of a drive in this machine:
     sudo wattline show /dev/nvme0
+  Of a drive that somebody else has:
+    wattline show --drive samsung-ssd-970-evo-plus-500gb-2b2qexm7
   From the drive's own page, which says everything:
     nvme id-ctrl /dev/nvme0 --raw-binary | wattline show -
   From JSON, for another program:
@@ -55,6 +61,9 @@ pub enum ShowError {
     /// A drive that does not answer.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// No drive of that name.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
     /// Bytes, but no inventory.
     #[error("cannot read power states from {input}: {source}")]
     Inventory {
@@ -74,6 +83,7 @@ impl ShowError {
             Self::Input(InputError::Device(_)) => "it was a file a moment ago: try again".into(),
             Self::Input(InputError::TooLong(_)) => "check that it is the right file".into(),
             Self::Device(error) => error.help(),
+            Self::Catalogue(error) => error.help().into(),
             Self::Inventory { source, .. } => source.help().into(),
         }
     }
@@ -91,12 +101,23 @@ impl ShowError {
 /// Reads the source and renders it.
 #[must_use]
 pub fn run(arguments: &Arguments) -> Outcome {
-    match inventory(&arguments.source) {
+    match arguments.inventory() {
         Ok(inventory) => Outcome {
             output: if arguments.json { Document::from(&inventory).to_string() } else { text(&inventory) },
             ..Outcome::default()
         },
         Err(error) => Outcome::failed(Complaint::error(&error, error.help()), error.exit()),
+    }
+}
+
+impl Arguments {
+    fn inventory(&self) -> Result<Inventory, ShowError> {
+        match (&self.drive, &self.source) {
+            (Some(name), _) => Ok(catalogue::find(name)?.inventory()?),
+            (None, Some(source)) => inventory(source),
+            // clap makes sure that there is one or the other.
+            (None, None) => inventory(&Input::Stdin),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use wattline::catalogue;
 use wattline::inventory::Inventory;
 use wattline::show::Document;
 
@@ -114,6 +115,21 @@ fn milliwatts(watts: Option<f64>) -> Value {
         0 => Value::Null,
         tenths if tenths % 10 == 0 => json!(tenths / 10),
         tenths => format!("{}.{}", tenths / 10, tenths % 10).parse().unwrap(),
+    }
+}
+
+/// The catalogue that the program carries is the same list, read by other code.
+#[test]
+fn every_drive_of_the_catalogue_shows_its_own_table() {
+    for drive in drives() {
+        let entry = catalogue::find(&drive.id).unwrap_or_else(|error| panic!("{error}"));
+        match entry.inventory() {
+            Ok(inventory) => {
+                let shown = serde_json::to_value(Document::from(&inventory)).unwrap();
+                assert_eq!(shown, expected(&drive, Says::Posted), "{}", drive.id);
+            }
+            Err(error) => assert!(drive.states.is_empty(), "{}: {error}", drive.id),
+        }
     }
 }
 

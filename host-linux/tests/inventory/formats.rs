@@ -1,4 +1,4 @@
-//! Writes a drive of `tests/data/drives.json` in the formats that tools write. It shares no code with the readers, but
+//! Writes a drive of `host-linux/data/drives.json` in the formats that tools write. It shares no code with the readers, but
 //! for the page, which the core encodes.
 
 use std::fmt::Write;
@@ -46,7 +46,7 @@ pub(crate) struct State {
 
 /// All drives.
 pub(crate) fn drives() -> Vec<Drive> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/drives.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/drives.json");
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 

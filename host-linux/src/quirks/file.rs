@@ -1,0 +1,184 @@
+//! The form of a file of quirks.
+
+use serde::Deserialize;
+use wattline_core::apst::quirk::{Effect, Effects, Identity, Match, Rule};
+
+use super::QuirksError;
+use crate::input::Input;
+
+/// A file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    #[serde(default)]
+    pub(super) rule: Vec<Entry>,
+    #[serde(default, rename = "override")]
+    pub(super) over: Vec<Entry>,
+}
+
+/// A rule, or an override: whom it is about, which effects it has or takes away, and why.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Entry {
+    pub(super) name: String,
+    vendor: Option<u16>,
+    device: Option<u16>,
+    subsystem_vendor: Option<u16>,
+    subsystem_device: Option<u16>,
+    model: Option<String>,
+    firmware: Option<String>,
+    system_vendor: Option<String>,
+    #[serde(default)]
+    product: OneOrMore,
+    board_vendor: Option<String>,
+    #[serde(default)]
+    board: OneOrMore,
+    effects: Vec<EffectName>,
+    pub(super) reason: String,
+    pub(super) source: Option<String>,
+}
+
+/// A text, a list of which any will do, or nothing.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    #[default]
+    Nothing,
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    /// The alternatives; one that is `None` where nothing is named.
+    fn alternatives(&self) -> Vec<Option<&str>> {
+        match self {
+            Self::Nothing => vec![None],
+            Self::One(text) => vec![Some(text)],
+            Self::More(texts) => texts.iter().map(|text| Some(text.as_str())).collect(),
+        }
+    }
+}
+
+/// The core's effects, as files name them.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum EffectName {
+    NoTransitions,
+    NoDeepestState,
+    ShutDownInSuspend,
+    NoShutDownInSuspend,
+    NoTemperatureThresholds,
+    NoSensorTemperatureThresholds,
+    DelayBeforeReady,
+    BrokenMsi,
+}
+
+impl From<EffectName> for Effect {
+    fn from(name: EffectName) -> Self {
+        match name {
+            EffectName::NoTransitions => Self::NoTransitions,
+            EffectName::NoDeepestState => Self::NoDeepestState,
+            EffectName::ShutDownInSuspend => Self::ShutDownInSuspend,
+            EffectName::NoShutDownInSuspend => Self::NoShutDownInSuspend,
+            EffectName::NoTemperatureThresholds => Self::NoTemperatureThresholds,
+            EffectName::NoSensorTemperatureThresholds => Self::NoSensorTemperatureThresholds,
+            EffectName::DelayBeforeReady => Self::DelayBeforeReady,
+            EffectName::BrokenMsi => Self::BrokenMsi,
+        }
+    }
+}
+
+/// The name of an effect in files.
+pub(super) const fn effect_name(effect: Effect) -> &'static str {
+    match effect {
+        Effect::NoTransitions => "no-transitions",
+        Effect::NoDeepestState => "no-deepest-state",
+        Effect::ShutDownInSuspend => "shut-down-in-suspend",
+        Effect::NoShutDownInSuspend => "no-shut-down-in-suspend",
+        Effect::NoTemperatureThresholds => "no-temperature-thresholds",
+        Effect::NoSensorTemperatureThresholds => "no-sensor-temperature-thresholds",
+        Effect::DelayBeforeReady => "delay-before-ready",
+        Effect::BrokenMsi => "broken-msi",
+    }
+}
+
+impl Entry {
+    /// Its effects, in the order of the file.
+    pub(super) fn effects(&self) -> impl Iterator<Item = Effect> {
+        self.effects.iter().map(|&name| name.into())
+    }
+
+    /// Whether it is about the drive: of its alternatives, the best answer.
+    pub(super) fn matches(&self, drive: &Identity<'_>) -> Match {
+        let mut answer = Match::No;
+        for about in self.about() {
+            match (Rule { about, effects: Effects::NONE }).matches(drive) {
+                Match::Yes => return Match::Yes,
+                Match::Unknown => answer = Match::Unknown,
+                Match::No => {}
+            }
+        }
+        answer
+    }
+
+    fn about(&self) -> Vec<Identity<'_>> {
+        let mut about = Vec::new();
+        for product in self.product.alternatives() {
+            for board in self.board.alternatives() {
+                about.push(Identity {
+                    vendor: self.vendor,
+                    device: self.device,
+                    subsystem_vendor: self.subsystem_vendor,
+                    subsystem_device: self.subsystem_device,
+                    model: self.model.as_deref(),
+                    firmware: self.firmware.as_deref(),
+                    system_vendor: self.system_vendor.as_deref(),
+                    product,
+                    board_vendor: self.board_vendor.as_deref(),
+                    board,
+                });
+            }
+        }
+        about
+    }
+}
+
+/// Reads a file; `input` is what errors call it.
+pub(super) fn parse(input: &Input, bytes: &[u8]) -> Result<File, QuirksError> {
+    let problem = |line, problem: String| QuirksError::Toml { input: input.clone(), line, problem };
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| problem(line_of(bytes, error.valid_up_to()), "it is not text in UTF-8".to_owned()))?;
+    let file: File = toml::from_str(text).map_err(|error| {
+        let line = line_of(bytes, error.span().map_or(0, |span| span.start));
+        problem(line, error.message().trim().replace('\n', ", "))
+    })?;
+    let about_everybody = |entry: &&Entry| entry.about().contains(&Identity::default());
+    match file.rule.iter().chain(&file.over).find(about_everybody) {
+        Some(entry) => Err(QuirksError::AboutEverybody { input: input.clone(), name: entry.name.clone() }),
+        None => Ok(file),
+    }
+}
+
+/// The line of a position, counted from 1.
+fn line_of(text: &[u8], position: usize) -> usize {
+    text.iter().take(position).filter(|byte| **byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_effect_has_the_name_by_which_it_is_read() {
+        #[derive(Deserialize)]
+        struct Effects {
+            all: Vec<EffectName>,
+        }
+        let text = "all = ['no-transitions', 'no-deepest-state', 'shut-down-in-suspend', 'no-shut-down-in-suspend',
+            'no-temperature-thresholds', 'no-sensor-temperature-thresholds', 'delay-before-ready', 'broken-msi']";
+        let Effects { all } = toml::from_str(text).unwrap();
+        for name in all {
+            assert!(text.contains(&format!("'{}'", effect_name(name.into()))), "{name:?}");
+        }
+    }
+}
