@@ -7,8 +7,8 @@
 //!      └────────────────────────┴───────────────────────────────────────────────┘
 //! ```
 //!
-//! The idle time of an entry of the table counts from when its state is there, in whole milliseconds; entries and exits take
-//! the latencies of the descriptor, which are maxima, and a power of their own.
+//! The idle time of an entry of the table counts from when its state is there, in whole milliseconds; entries and exits
+//! take the latencies of the descriptor, which are maxima, and a power of their own.
 
 use wattline_core::apst::{Drive, energy};
 use wattline_core::nvme::PowerState;
@@ -83,7 +83,8 @@ impl Truth {
 }
 
 impl Sleeper {
-    /// The drive of these descriptors, resting in PS0. `None` where it does not report what is needed to say what that costs.
+    /// The drive of these descriptors, resting in PS0. `None` where it does not report what is needed to say what that
+    /// costs.
     #[must_use]
     pub fn new(drive: &Drive<'_>) -> Option<Self> {
         let rest = PowerState::PS0;
@@ -134,7 +135,8 @@ impl Sleeper {
         self.states[number].expect("a table that the drive knows")
     }
 
-    /// A stretch of this length without a command, which finds the drive at a place, just after its idle clock was restarted.
+    /// A stretch of this length without a command, which finds the drive at a place, just after its idle clock was
+    /// restarted.
     #[must_use]
     pub fn left_alone(&self, table: &Table, from: Place, length: Micros) -> (Place, Spent) {
         let mut spent = Spent::default();

@@ -1,5 +1,5 @@
-//! Five families of idle gaps, made by named generators from a seed. Their shapes are guesses at what such machines do; the
-//! point is that they differ.
+//! Five families of idle gaps, made by named generators from a seed. Their shapes are guesses at what such machines do;
+//! the point is that they differ.
 
 use crate::random::{Purpose, Random};
 use crate::time::{Micros, micros};
@@ -13,7 +13,8 @@ pub enum Family {
     Heartbeat,
     /// A logger: once a minute (give or take half a second) a line, and its flush 30 ms later.
     Logger,
-    /// Video ingest: bursts of 300 to 900 writes 33 ms apart (give or take 5), with pauses of 2 min on average (exponential).
+    /// Video ingest: bursts of 300 to 900 writes 33 ms apart (give or take 5), with pauses of 2 min on average
+    /// (exponential).
     Ingest,
     /// Nearly always busy: gaps of 3 ms on average (exponential), and one in 500 of 50 to 500 ms.
     Busy,

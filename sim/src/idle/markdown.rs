@@ -22,7 +22,7 @@ pub fn document(study: &Study, command: &str) -> String {
 
 fn write(text: &mut String, study: &Study, command: &str) -> std::fmt::Result {
     introduction(text, study, command)?;
-    writeln!(text, "\n## Each policy on each family\n\nHeld-out gaps, transitions as assumed.")?;
+    writeln!(text, "## Each policy on each family\n\nHeld-out gaps, transitions as assumed.")?;
     for family in Family::ALL {
         writeln!(text, "\n**{}**\n", sentence(family.name()))?;
         policies(text, study, family)?;
@@ -45,26 +45,38 @@ fn write(text: &mut String, study: &Study, command: &str) -> std::fmt::Result {
 
 fn introduction(text: &mut String, study: &Study, command: &str) -> std::fmt::Result {
     let posts: usize = study.drives.iter().map(|drive| drive.posts).sum();
-    let (tables, gaps, seed) = (study.drives.len(), study.gaps, study.seed);
+    let (tables, gaps, seed, next) = (study.drives.len(), study.gaps, study.seed, study.seed + 1);
     writeln!(
         text,
-        "# Idle: what the policies cost\n\n\
-         Written by `{command}`; change the program and not this file.\n\n\
-         {tables} distinct power tables of {posts} posts about drives with non-operational states; {gaps} gaps of each of \
-         five families, with\nthe seed {seed} (those that the histogram is made of) and {} (held out). Active energy is left out. \
-         Every policy may make a command\nwait 100 ms, Linux' default; Windows is balanced, on the mains. The clairvoyant knows \
-         each gap, and stays or goes at once to the\nbest state within the same bound. The model and its estimates: \
-         `core/src/apst/energy/mod.rs`; the families: `sim/src/idle/families.rs`.\n",
-        seed + 1
+        "# Idle: what the policies cost\n\nWritten by `{command}`; change the program and not this file.\n"
     )?;
-    writeln!(
+    paragraph(
         text,
-        "Hardly any drive reports its idle powers. So **the watts here rest on a guess**: waiting in an operational state takes \
-         a quarter of\nthe least operational maximum. Ratios rest on it less than watts do."
+        &format!(
+            "{tables} distinct power tables of {posts} posts about drives with non-operational states; {gaps} gaps of \
+             each of five families, with the seed {seed} (recorded: the histogram is made of them) and {next} (held \
+             out). Active energy is left out. Every policy may make a command wait 100 ms, Linux' default; Windows is \
+             balanced, on the mains. The clairvoyant knows each gap, and stays or goes at once to the best state within \
+             the same bound. The model and its estimates are in `core/src/apst/energy/mod.rs`, the families in \
+             `sim/src/idle/families.rs`."
+        ),
+    )?;
+    paragraph(
+        text,
+        "Hardly any drive reports its idle powers. So **the watts here rest on a guess**: waiting in an operational \
+         state takes a quarter of the least operational maximum. Ratios rest on it less than watts do. What a \
+         transition costs is assumed as well; below it is a third and three times as much.",
+    )?;
+    paragraph(
+        text,
+        "*Of clairvoyant* is energy divided by the clairvoyant's: the mean over the power tables, and the worst of \
+         them. *Wait* is what a command waits for the drive: the mean over commands and tables, and the longest. \
+         *Wakes* are in an hour of gaps. The policy `energy` has no limit of wear here, and sends drives to sleep \
+         more often than the others.",
     )?;
     if !study.left_out.is_empty() {
         let names: Vec<_> = study.left_out.iter().map(|drive| drive.name.as_str()).collect();
-        writeln!(text, "Left out, since they do not report enough: {}.", names.join(", "))?;
+        paragraph(text, &format!("Left out, since they do not report enough: {}.", names.join(", ")))?;
     }
     Ok(())
 }
@@ -107,10 +119,11 @@ fn truths(text: &mut String, study: &Study) -> std::fmt::Result {
 }
 
 fn histogram(text: &mut String, study: &Study) -> std::fmt::Result {
-    writeln!(
+    paragraph(
         text,
-        "Energy with the histogram, in percent of Linux': on the recorded gaps as the histogram holds them (lengths rounded up), on \
-         the recorded\ngaps themselves, and on held-out ones. *Less, equal, more* counts power tables.\n"
+        "Energy with the histogram, in percent of Linux': on the recorded gaps as the histogram holds them (lengths \
+         rounded up), where no table of the same bound costs less; on the recorded gaps themselves; and on held-out \
+         ones. *Less, equal, more* counts power tables.",
     )?;
     writeln!(
         text,
@@ -146,28 +159,29 @@ fn histogram(text: &mut String, study: &Study) -> std::fmt::Result {
 }
 
 fn promises(text: &mut String, study: &Study) -> std::fmt::Result {
-    writeln!(
+    paragraph(
         text,
-        "The most that the table costs on *any* gaps relative to the clairvoyant, computed exactly, beside theory's bound \
-         (targets + 1, where\nevery entry on the way is paid besides), and the most that was met in the study.\n"
+        "*Worst* is the most that the table costs on any gaps, divided by the clairvoyant's, computed exactly; *met* \
+         the most in this study. Useful is a state that is the best one for some gap. With one, nothing lies on the way \
+         down, and theory says 2, and a bit more where half a millisecond matters, since a table waits whole ones. With \
+         n, every entry on the way is paid besides, and theory says n + 1; a state on the way that makes it worse is \
+         left out.",
     )?;
-    writeln!(
-        text,
-        "| targets | power tables | bound | worst for any gaps: mean | most | met: most |\n|---|---|---|---|---|---|"
-    )?;
-    for targets in 0..=3 {
-        let drives: Vec<_> = (0..study.drives.len()).filter(|at| study.promises[*at].targets == targets).collect();
+    writeln!(text, "| useful states | power tables | one left out | theory | worst: mean | most | met |")?;
+    writeln!(text, "|---|---|---|---|---|---|---|")?;
+    for useful in 0..=3 {
+        let drives: Vec<_> = (0..study.drives.len()).filter(|at| study.promises[*at].useful == useful).collect();
         if drives.is_empty() {
             continue;
         }
         let worst: Vec<f64> = drives.iter().map(|at| study.promises[*at].worst.0 as f64 / 1000.0).collect();
+        let fewer = drives.iter().filter(|at| study.promises[**at].targets < useful).count();
         let met = study.results.iter().filter(|result| {
             result.policy == Policy::Energy && result.truth == Truth::Assumed && drives.contains(&result.drive)
         });
-        let bound = if targets == 0 { "none needed".to_owned() } else { format!("{}", targets + 1) };
         let met = most(met, |result| result.of_clairvoyant);
-        let (mean, most) = (average(&worst), largest(&worst));
-        writeln!(text, "| {targets} | {} | {bound} | {mean:.3} | {most:.3} | {met:.3} |", drives.len())?;
+        let (count, theory, mean, most) = (drives.len(), useful + 1, average(&worst), largest(&worst));
+        writeln!(text, "| {useful} | {count} | {fewer} | {theory} | {mean:.3} | {most:.3} | {met:.3} |")?;
     }
     Ok(())
 }
@@ -178,11 +192,13 @@ fn polls(text: &mut String, study: &Study) -> std::fmt::Result {
     let reports = |drive: &&PowerTable| drive.states.iter().all(|state| state.idle_power.is_some());
     let Some(drive) = study.drives.iter().find(reports).or(study.drives.first()) else { return Ok(()) };
     let Some(sleeper) = Sleeper::new(&drive.drive()) else { return Ok(()) };
-    writeln!(
+    paragraph(
         text,
-        "An hour without work, {}: a poll is a command that wakes the drive (or is served where it is), takes 1 ms, and \
-         restarts its idle\nclock. Nothing but polls and the work after the hour wakes it.\n",
-        drive.name
+        &format!(
+            "An hour without work, {}: a poll is a command that wakes the drive (or is served where it is), takes 1 ms \
+             and restarts its idle clock. Nothing but polls, and the work after the hour, wakes it.",
+            drive.name
+        ),
     )?;
     writeln!(text, "| poll every | linux: mW | wakes | energy: mW | wakes | energy, served asleep: mW | wakes |")?;
     writeln!(text, "|---|---|---|---|---|---|---|")?;
@@ -202,10 +218,11 @@ fn polls(text: &mut String, study: &Study) -> std::fmt::Result {
 }
 
 fn each(text: &mut String, study: &Study) -> std::fmt::Result {
-    writeln!(
+    paragraph(
         text,
-        "Energy relative to the clairvoyant, held-out gaps, transitions as assumed: mean over the five families. *Worst* is the most \
-         that\n`energy` costs on any gaps. States: milliwatts, and entry and exit latency together in milliseconds.\n"
+        "Energy divided by the clairvoyant's, held-out gaps, transitions as assumed: mean over the five families. \
+         *Worst* is the most that `energy` costs on any gaps. States: milliwatts, and entry and exit latency together \
+         in milliseconds.",
     )?;
     writeln!(text, "| power table | posts | states | none | linux | windows | energy | worst | energy, histogram |")?;
     writeln!(text, "|---|---|---|---|---|---|---|---|---|")?;
@@ -233,6 +250,24 @@ fn each(text: &mut String, study: &Study) -> std::fmt::Result {
         )?;
     }
     Ok(())
+}
+
+/// Lines of at most this many letters.
+const WIDTH: usize = 118;
+
+fn paragraph(text: &mut String, words: &str) -> std::fmt::Result {
+    let mut width = 0;
+    for word in words.split(' ') {
+        let length = word.chars().count();
+        let separator = match width {
+            0 => "",
+            _ if width + 1 + length > WIDTH => "\n",
+            _ => " ",
+        };
+        width = if separator == " " { width + 1 + length } else { length };
+        write!(text, "{separator}{word}")?;
+    }
+    writeln!(text, "\n")
 }
 
 fn state(state: &PowerStateDescriptor) -> String {

@@ -2,8 +2,8 @@
 //!
 //! Exact, not stepped: a drive's power is constant between what happens to it. Active energy is left out. The walk is
 //! written from what the specification says that a drive does, and shares no code with the policies that it judges;
-//! only the figures that drives do not report (idle powers, power on the way) are the policies' own estimates, and the study
-//! says what becomes of it when the true energy of transitions is a third or three times the assumed one.
+//! only the figures that drives do not report (idle powers, power on the way) are the policies' own estimates, and the
+//! study says what becomes of it when the true energy of transitions is a third or three times the assumed one.
 //!
 //! | room | what it knows |
 //! |---|---|

@@ -9,10 +9,10 @@ use wattline_core::nvme::feature::autonomous_transitions::Table;
 use wattline_core::units::Microseconds;
 
 use super::catalogue::PowerTable;
-use super::drive::{Sleeper, Truth};
+use super::drive::{Sleeper, SleeperState, Spent, Truth};
 use super::families::Family;
 use super::walk::{Walk, clairvoyant, walk};
-use crate::time::{Micros, seconds};
+use crate::time::{Micros, SECOND, micros, seconds};
 
 /// The bound on latency that every policy is given: Linux' default.
 pub const TOLERANCE: Microseconds = Microseconds::from_millis(100);
@@ -108,7 +108,9 @@ pub struct Result {
 /// What the energy policy without a histogram promises for a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promise {
-    /// How many targets are on its way down.
+    /// How many states are the best one for some gap, for somebody who knows it. With one, nothing lies on the way.
+    pub useful: usize,
+    /// How many of these are on the way down.
     pub targets: usize,
     /// The most that it costs on any gaps, relative to the clairvoyant.
     pub worst: PerMille,
@@ -125,8 +127,8 @@ pub struct Study {
     pub promises: Vec<Promise>,
     /// All results.
     pub results: Vec<Result>,
-    /// For each drive and family: energy on what the histogram holds, in tenths of a nanojoule, of the table made from it
-    /// and of Linux'.
+    /// For each drive and family: energy on what the histogram holds, in tenths of a nanojoule, of the table made from
+    /// it and of Linux'.
     pub held: Vec<(usize, Family, u128, u128)>,
     /// How many gaps each family has in each part.
     pub gaps: usize,
@@ -181,7 +183,26 @@ fn promise(drive: &PowerTable) -> Promise {
     targets.dedup();
     let (drive, tolerance) = (drive.drive(), Tolerance::AtMost(TOLERANCE));
     let worst = energy::worst_ratio(&drive, &table, PowerState::PS0, tolerance, Effects::NONE);
-    Promise { targets: targets.len(), worst: worst.unwrap_or(PerMille(0)) }
+    let useful = Sleeper::new(&drive).map_or(0, |sleeper| useful(&sleeper));
+    Promise { useful, targets: targets.len(), worst: worst.unwrap_or(PerMille(0)) }
+}
+
+/// Tries gaps from a microsecond to half a year, 2 % apart.
+fn useful(sleeper: &Sleeper) -> usize {
+    let gaps = std::iter::successors(Some(1.0_f64), |gap| Some(gap * 1.02)).take_while(|gap| *gap < 1.6e13);
+    let mut best: Vec<SleeperState> = Vec::new();
+    for gap in gaps {
+        let gap = micros(gap / SECOND as f64);
+        let cost = |state: &SleeperState| {
+            let in_states = u128::from(gap.saturating_sub(state.entry)) * u128::from(state.power);
+            sleeper.thirds(Spent { in_states, moving: state.entry + state.exit }, Truth::Assumed)
+        };
+        let staying = Spent { in_states: u128::from(gap) * u128::from(sleeper.resting().power), moving: 0 };
+        let cheapest = sleeper.targets(TOLERANCE).min_by_key(cost);
+        best.extend(cheapest.filter(|state| cost(state) < sleeper.thirds(staying, Truth::Assumed)));
+        best.dedup();
+    }
+    best.len()
 }
 
 impl Study {

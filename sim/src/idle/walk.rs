@@ -1,8 +1,8 @@
 //! Gap after gap: what a drive spends, how often it is woken and by what, and how long commands wait.
 //!
-//! **Polls are charged.** Reading a temperature or a feature is a command: it restarts the drive's idle clock, and most drives
-//! leave a non-operational state for it. So a poll costs the exit, the power of waiting until the drive goes to sleep
-//! again, and the next entry. Whatever wakes a drive is recorded with its cause.
+//! **Polls are charged.** Reading a temperature or a feature is a command: it restarts the drive's idle clock, and most
+//! drives leave a non-operational state for it. So a poll costs the exit, the power of waiting until the drive goes to
+//! sleep again, and the next entry. Whatever wakes a drive is recorded with its cause.
 
 use wattline_core::nvme::feature::autonomous_transitions::Table;
 use wattline_core::units::Microseconds;
@@ -108,8 +108,8 @@ impl Walk {
     }
 }
 
-/// Somebody who knows each gap in advance, and at its beginning stays or goes to the best state whose latency is at most
-/// `tolerance`; who does not wake the drive before the command, so that no state beyond the bound is of use.
+/// Somebody who knows each gap in advance, and at its beginning stays or goes to the best state whose latency is at
+/// most `tolerance`; who does not wake the drive before the command, so that no state beyond the bound is of use.
 #[must_use]
 pub fn clairvoyant(sleeper: &Sleeper, gaps: &[Micros], tolerance: Microseconds, truth: Truth) -> Walk {
     let mut walk = Walk::default();
