@@ -246,13 +246,9 @@ fn base_w(scenario: &Scenario, calibration: &Calibration) -> f64 {
     liquid_w + if scenario.chassis.cooling == Some(Cooling::Air) { AIR_W } else { 0.0 }
 }
 
-/// Drives that do the same during the whole run, or `None` where some drive does not, or the cap is not the same.
+/// Drives that do the same, or `None` where the run is not steady.
 fn groups(scenario: &Scenario, declared: WorkSet) -> Option<Vec<Group>> {
-    let whole_run = |job: &&crate::scenario::schema::JobSection| {
-        job.start_s.0 <= 0.0 && job.stop_s.is_none_or(|stop| stop.0 >= scenario.duration_s.0)
-    };
-    let steady = scenario.cap.is_empty() && scenario.removal.is_empty();
-    if !steady || !scenario.job.iter().all(|job| whole_run(&job) && job.rate_limit_gb_s.is_none()) {
+    if scenario.unsteady().is_some() {
         return None;
     }
     let mut groups: Vec<Group> = Vec::new();

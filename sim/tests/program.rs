@@ -58,7 +58,7 @@ fn wrong_input_is_status_2_with_words_and_nothing_on_standard_output() {
         (&["run", "key.toml"], "did you mean `duration_s`?"),
         (&["run", "binary.toml"], "cannot read scenario binary.toml"),
         (&["run", "r760-write-cap", "--cap", "0"], "a cap of 0 W"),
-        (&["run", "r760-write-cap", "--cap", "-1"], "not a number of watts"),
+        (&["run", "r760-write-cap", "--cap", "-1"], "watts cannot be negative"),
         (&["run", "r760-write-cap", "--cap", "abc"], "not a number of watts"),
         (&["run", "r760-write-cap", "--cap", "1000000"], "more than 100 kW"),
         (&["run", "r760-article", "--cap", "900"], "has no `[governor]`"),

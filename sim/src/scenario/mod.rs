@@ -5,9 +5,11 @@
 //! | [`schema`] | every key, its unit and its default |
 //! | [`value`] | watts, ranges of drives and shares as they are written |
 //! | [`error`] | what is wrong with a file: where, and what was probably meant |
+//! | `check` | whether the keys fit together |
 //! | [`builtin`] | the scenarios that the program carries |
 
 pub mod builtin;
+mod check;
 pub mod error;
 pub mod schema;
 pub mod value;
