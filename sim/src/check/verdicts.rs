@@ -74,7 +74,8 @@ pub fn shed(sheds: &[Shed], limit_s: Option<f64>) -> Check {
     let detail = if late.is_empty() {
         let slowest = sheds.iter().max_by(|a, b| a.shed_ms.unwrap_or(0.0).total_cmp(&b.shed_ms.unwrap_or(0.0)));
         let slowest = slowest.map_or("none".into(), words);
-        format!("{} disturbances, {allowed}; slowest: {slowest}", sheds.len())
+        let plural = if sheds.len() == 1 { "" } else { "s" };
+        format!("{} disturbance{plural}, {allowed}; slowest: {slowest}", sheds.len())
     } else {
         format!("{allowed}; {}", late.join("; "))
     };
@@ -121,14 +122,14 @@ pub fn ledger(verdict: &Verdict) -> Check {
     Check::new("ledger", verdict.holds(), detail)
 }
 
-/// That the throughput is near the exact optimum.
+/// That the throughput is near the exact optimum by the figures that the governor may use, `by` nameplate or measured.
 #[must_use]
-pub fn optimum(gb_s: f64, best_gb_s: Option<f64>, share: f64) -> Check {
+pub fn optimum(gb_s: f64, best_gb_s: Option<f64>, share: f64, by: &str) -> Check {
     let Some(best_gb_s) = best_gb_s else {
-        return Check::new("optimum", false, "no assignment of states fits cap - margin");
+        return Check::new("optimum", false, format!("no assignment of states fits cap - margin by {by} figures"));
     };
     let detail = format!(
-        "{gb_s:.2} of {best_gb_s:.2} GB/s at cap - margin: {:.2} % ({:.0} % expected)",
+        "{gb_s:.2} of {best_gb_s:.2} GB/s at cap - margin by {by} figures: {:.2} % ({:.0} % expected)",
         gb_s / best_gb_s * 100.0,
         share * 100.0
     );
