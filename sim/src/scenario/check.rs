@@ -9,6 +9,11 @@ impl Scenario {
     /// Whether the keys fit together; else what does not.
     pub(super) fn check(&self) -> Result<(), String> {
         let article = Article::embedded();
+        for (key, text) in [("name", &self.name), ("description", &self.description)] {
+            if text.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t') {
+                return Err(format!("{key}: has control characters, which a terminal could obey"));
+            }
+        }
         self.check_drives(&article)?;
         self.check_rows()?;
         self.check_jobs()?;

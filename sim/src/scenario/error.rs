@@ -25,6 +25,18 @@ pub enum ScenarioError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A device, such as `/dev/zero`.
+    #[error("{} is a device, and no scenario", path.display())]
+    Device {
+        /// The device.
+        path: PathBuf,
+    },
+    /// Longer than any scenario.
+    #[error("{} has more than 1 MiB, which is longer than any scenario", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is nothing in the file.
     #[error("{origin}: nothing in it ({bytes} bytes); a scenario needs at least `name` and `duration_s`")]
     Empty {

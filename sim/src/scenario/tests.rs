@@ -78,6 +78,7 @@ fn watts_are_numbers_or_text() {
 #[test]
 fn what_does_not_fit_together_is_said() {
     for (more, why) in [
+        ("description = \"\\u001b[31m\"\n", "description: has control characters"),
         ("[drives]\ncount = 33\n", "at most 32"),
         ("[drives]\ninitial_ps = 3\n", "states 0 to 2"),
         ("[[row]]\nwork = \"idle\"\nps = 1\n", "`ps` belongs to rows with work"),
