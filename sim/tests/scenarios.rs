@@ -204,15 +204,16 @@ fn planted_faults_are_found() {
     slow.expect.shed_s = Some(Seconds(0.1));
     assert_eq!(failing(&run(&slow, 1).0), ["shed"]);
 
-    // Drives that are up to 10 % off their profile, under a governor that keeps no margin and sees no meter.
+    // Drives that are up to 10 % off their profile, under a governor that keeps no margin and sees no meter: with seed 9
+    // they take so much more together that the cap is never kept.
     let mut hungry = load("r760-write-cap");
     if let Some(governor) = &mut hungry.governor {
         governor.meter = false;
         governor.margin_w = scenario::value::Watts(wattline_core::units::Milliwatts::ZERO);
     }
     hungry.drives.spread_percent = 10.0;
-    let over = (1..=10).filter(|seed| failing(&run(&hungry, *seed).0).contains(&"window")).count();
-    assert!(over > 0, "none of ten seeds gives drives that together take more than their profile says");
+    let found = run(&hungry, 9).0;
+    assert!(["shed", "window"].iter().all(|check| failing(&found).contains(check)), "{:?}", found.checks);
 
     let mut unfair = load("r760-write-cap");
     if let Some(governor) = &mut unfair.governor {
