@@ -20,7 +20,6 @@ pub struct Host {
     drive: DriveConfig,
     journal: Vec<u8>,
     alarms: Vec<(Micros, Alarm, bool)>,
-    last_tick: Option<Micros>,
 }
 
 impl Host {
@@ -49,7 +48,7 @@ impl Host {
             fallback: power_state(scenario.drives.fallback_ps),
             thermal: section.warning_c.map(|warning_c| ThermalLimits::from_thresholds(kelvin(warning_c), None)),
         };
-        Self { governor, drive, journal, alarms: Vec::new(), last_tick: None }
+        Self { governor, drive, journal, alarms: Vec::new() }
     }
 
     /// Tells the governor that a drive is there.
@@ -75,19 +74,24 @@ impl Host {
     }
 
     /// Tells the governor that time has passed, if it asked to be told.
+    ///
+    /// # Panics
+    ///
+    /// Where the governor wants to be told again at the same moment: it would never let time pass.
     pub fn tick(&mut self, now: Micros) -> Vec<Command> {
         if self.next_deadline().is_none_or(|due| due > now) {
             return Vec::new();
         }
-        self.last_tick = Some(now);
-        self.tell(now, Event::Tick)
+        let commands = self.tell(now, Event::Tick);
+        let next = self.next_deadline();
+        assert!(next.is_none_or(|due| due > now), "told the time, {now} µs, the governor asks for {next:?}");
+        commands
     }
 
-    /// When the governor wants to be told that time has passed: never twice at the same moment.
+    /// When the governor wants to be told that time has passed.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Micros> {
-        let due = self.governor.next_deadline()?.as_micros();
-        Some(self.last_tick.map_or(due, |last| due.max(last + 1)))
+        Some(self.governor.next_deadline()?.as_micros())
     }
 
     /// Whether drives' temperatures are to be reported.

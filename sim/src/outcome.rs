@@ -39,8 +39,10 @@ pub struct Outcome {
     pub governed: Option<Governed>,
     /// What a run without rows and governor came to.
     pub ungoverned: Option<Ungoverned>,
-    /// The best that one state for all drives could give within cap − margin.
+    /// The best that one state for all drives could give within cap − margin, by what the drives count for in this run.
     pub uniform: Option<Uniform>,
+    /// The same by measured figures.
+    pub uniform_measured: Option<Uniform>,
     /// The best that any assignment could give.
     pub optimum: Option<Optimum>,
 }
@@ -108,6 +110,8 @@ pub struct Uniform {
 pub struct Optimum {
     /// Within cap − margin, by what the drives count for in this run, in GB/s.
     pub gb_s: Option<f64>,
+    /// Within cap − margin by measured figures, which the governor may use only where it trusts them, in GB/s.
+    pub gb_s_measured: Option<f64>,
     /// Within the cap itself, by measured figures, in GB/s.
     pub gb_s_at_cap: Option<f64>,
 }
@@ -136,6 +140,7 @@ pub fn run(
         governed: None,
         ungoverned: None,
         uniform: None,
+        uniform_measured: None,
         optimum: None,
     };
     if !scenario.row.is_empty() {
@@ -169,10 +174,14 @@ fn judge(
     let allowance_w = governed.cap_w - governed.margin_w - base_w;
     let groups = groups(scenario, declared);
     if let Some(groups) = &groups {
-        let uniform = optimum::best_uniform(&figures, groups, allowance_w);
-        outcome.uniform = uniform.map(|uniform| Uniform { ps: uniform.ps, gb_s: uniform.gb_s });
+        let uniform = |figures| {
+            let best = optimum::best_uniform(figures, groups, allowance_w);
+            best.map(|best| Uniform { ps: best.ps, gb_s: best.gb_s })
+        };
+        (outcome.uniform, outcome.uniform_measured) = (uniform(&figures), uniform(&measured));
         outcome.optimum = Some(Optimum {
             gb_s: optimum::best_gb_s(&figures, groups, allowance_w),
+            gb_s_measured: optimum::best_gb_s(&measured, groups, allowance_w),
             gb_s_at_cap: optimum::best_gb_s(&measured, groups, governed.cap_w - base_w),
         });
     }
@@ -196,7 +205,8 @@ fn judge(
     let expected = [
         scenario.expect.optimum_share.map(|share| {
             let best = outcome.optimum.and_then(|optimum| optimum.gb_s);
-            verdicts::optimum(governed.gb_s, best, share.0)
+            let by = if section.trust_measured { "measured" } else { "nameplate" };
+            verdicts::optimum(governed.gb_s, best, share.0, by)
         }),
         scenario.expect.optimum_share.map(|_| {
             let uniform_gb_s = outcome.uniform.map(|uniform| uniform.gb_s);
@@ -246,13 +256,9 @@ fn base_w(scenario: &Scenario, calibration: &Calibration) -> f64 {
     liquid_w + if scenario.chassis.cooling == Some(Cooling::Air) { AIR_W } else { 0.0 }
 }
 
-/// Drives that do the same during the whole run, or `None` where some drive does not, or the cap is not the same.
+/// Drives that do the same, or `None` where the run is not steady.
 fn groups(scenario: &Scenario, declared: WorkSet) -> Option<Vec<Group>> {
-    let whole_run = |job: &&crate::scenario::schema::JobSection| {
-        job.start_s.0 <= 0.0 && job.stop_s.is_none_or(|stop| stop.0 >= scenario.duration_s.0)
-    };
-    let steady = scenario.cap.is_empty() && scenario.removal.is_empty();
-    if !steady || !scenario.job.iter().all(|job| whole_run(&job) && job.rate_limit_gb_s.is_none()) {
+    if scenario.unsteady().is_some() {
         return None;
     }
     let mut groups: Vec<Group> = Vec::new();

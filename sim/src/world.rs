@@ -114,6 +114,7 @@ impl<'a> World<'a> {
     fn start(&mut self) {
         self.assign_jobs();
         self.chassis.rebalance();
+        self.record();
         let Some(section) = &self.scenario.governor else { return };
         self.trace.cap_w.push((0, watts(section.cap_w.0)));
         self.trace.disturbances.push((0, "start".into()));

@@ -9,6 +9,9 @@ fn run(directory: &Path, arguments: &[&str]) -> Output {
     program.current_dir(directory).args(arguments).output().expect("the program starts")
 }
 
+/// A governed scenario.
+const GOOD: &str = "name = \"good\"\nduration_s = 5\n[governor]\ncap_w = 900\nmargin_w = 21\n";
+
 /// An empty directory of this test's own.
 fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -46,6 +49,8 @@ fn what_does_not_hold_is_status_1_and_said_on_standard_error() {
 #[test]
 fn wrong_input_is_status_2_with_words_and_nothing_on_standard_output() {
     let here = directory("wrong");
+    fs::write(here.join("good.toml"), GOOD).expect("written");
+    fs::write(here.join("long.toml"), "# é\n".repeat(300_000)).expect("written");
     fs::write(here.join("empty.toml"), "").expect("written");
     fs::write(here.join("cut.toml"), "name = \"cut\"\nduration_s = 10\n[gover").expect("written");
     fs::write(here.join("key.toml"), "name = \"key\"\nduraton_s = 10\n").expect("written");
@@ -58,18 +63,24 @@ fn wrong_input_is_status_2_with_words_and_nothing_on_standard_output() {
         (&["run", "key.toml"], "did you mean `duration_s`?"),
         (&["run", "binary.toml"], "cannot read scenario binary.toml"),
         (&["run", "r760-write-cap", "--cap", "0"], "a cap of 0 W"),
-        (&["run", "r760-write-cap", "--cap", "-1"], "not a number of watts"),
+        (&["run", "r760-write-cap", "--cap", "-1"], "watts cannot be negative"),
         (&["run", "r760-write-cap", "--cap", "abc"], "not a number of watts"),
         (&["run", "r760-write-cap", "--cap", "1000000"], "more than 100 kW"),
         (&["run", "r760-article", "--cap", "900"], "has no `[governor]`"),
         (&["run", "r760-cap-drop", "--report", "no/such/place.html"], "cannot write the report"),
+        (&["run", "good.toml", "--journal", "same", "--report", "./same"], "named twice, as report and as journal"),
+        (&["run", "good.toml", "--journal", "good.toml"], "named twice, as scenario and as journal"),
+        (&["run", "/dev/zero"], "is a device"),
+        (&["run", "long.toml"], "more than 1 MiB"),
         (&["fly"], "unrecognized subcommand"),
     ] {
         let output = run(&here, arguments);
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
         assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
     }
+    assert_eq!(fs::read_to_string(here.join("good.toml")).expect("it is still there"), GOOD);
 }
 
 #[test]

@@ -61,6 +61,30 @@ fn the_cap_is_held_at_every_cap_and_seed_with_measured_and_with_nameplate_figure
     }
 }
 
+/// Expected: every split of 24 drives over the article's figures, counted apart from this program.
+#[test]
+fn nameplate_runs_name_the_optimum_by_measured_figures_too() {
+    let mut short = capped("r760-write-cap-nameplate", "858");
+    short.duration_s = Seconds(20.0);
+    let (outcome, _) = run(&short, 1);
+    let optimum = outcome.optimum.expect("it is steady");
+    let two = |gb_s: Option<f64>| gb_s.map(|gb_s| (gb_s * 100.0).round() / 100.0);
+    assert_eq!((two(optimum.gb_s), two(optimum.gb_s_measured)), (Some(36.32), Some(37.03)));
+    let states = [outcome.uniform, outcome.uniform_measured].map(|uniform| uniform.map(|uniform| uniform.ps));
+    assert_eq!(states, [Some(2), Some(1)]);
+    let trusting = run(&capped("r760-write-cap", "858"), 1).0.optimum.expect("it is steady");
+    assert_eq!(trusting.gb_s, trusting.gb_s_measured);
+}
+
+#[test]
+fn the_true_watts_are_known_from_the_first_moment() {
+    let mut short = load("r760-write-cap");
+    short.duration_s = Seconds(2.0);
+    let trace = trace(&short, 1);
+    let (at, watts) = trace.power_w[0];
+    assert!(at == 0 && watts > 462.0 + 24.0, "{watts} W at {at}");
+}
+
 #[test]
 fn a_cap_below_the_floor_is_said_to_be_impossible_with_the_watts_that_are_missing() {
     let (outcome, _) = run(&capped("r760-write-cap", "720"), 1);
@@ -158,7 +182,14 @@ fn the_json_has_the_agreed_keys() {
     for key in ["cap_w", "margin_w", "mean_w", "max_1s_w", "max_1s_w_all", "gb_s", "shed_ms", "drive_gb_s"] {
         assert!(!json["governed"][key].is_null(), "{key}");
     }
-    for (group, key) in [("uniform", "ps"), ("uniform", "gb_s"), ("optimum", "gb_s"), ("optimum", "gb_s_at_cap")] {
+    for (group, key) in [
+        ("uniform", "ps"),
+        ("uniform", "gb_s"),
+        ("uniform_measured", "gb_s"),
+        ("optimum", "gb_s"),
+        ("optimum", "gb_s_measured"),
+        ("optimum", "gb_s_at_cap"),
+    ] {
         assert!(json[group][key].is_number(), "{group}.{key}");
     }
     let (outcome, _) = run(&load("r760-article"), 1);
@@ -174,15 +205,16 @@ fn planted_faults_are_found() {
     slow.expect.shed_s = Some(Seconds(0.1));
     assert_eq!(failing(&run(&slow, 1).0), ["shed"]);
 
-    // The governor believes in a chassis that takes 40 W less than it does.
+    // Drives that are up to 10 % off their profile, under a governor that keeps no margin and sees no meter: with seed
+    // 9 they take so much more together that the cap is never kept.
     let mut hungry = load("r760-write-cap");
     if let Some(governor) = &mut hungry.governor {
         governor.meter = false;
         governor.margin_w = scenario::value::Watts(wattline_core::units::Milliwatts::ZERO);
     }
     hungry.drives.spread_percent = 10.0;
-    let over = (1..=10).filter(|seed| failing(&run(&hungry, *seed).0).contains(&"window")).count();
-    assert!(over > 0, "a spread of 10 % without margin and meter goes over the cap with some seed");
+    let found = run(&hungry, 9).0;
+    assert!(["shed", "window"].iter().all(|check| failing(&found).contains(check)), "{:?}", found.checks);
 
     let mut unfair = load("r760-write-cap");
     if let Some(governor) = &mut unfair.governor {

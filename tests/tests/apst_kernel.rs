@@ -52,8 +52,8 @@ fn every_table_is_the_kernels_bit_for_bit() {
     assert!(counted.values().all(|&rows| rows == 95));
 }
 
-/// A state that the kernel entered at some tolerance is said to be admitted from no more than that; and one that is said
-/// to be admitted from a recorded tolerance or less, and was not entered there, was shadowed by a deeper one.
+/// A state that the kernel entered at some tolerance is said to be admitted from no more than that; and one that is
+/// said to be admitted from a recorded tolerance or less, and was not entered there, was shadowed by a deeper one.
 #[test]
 fn what_the_explanation_promises_the_kernel_did() {
     let drives = drives();

@@ -5,11 +5,11 @@
 //!
 //! 1. it is non-operational, and no quirk forbids it as the one of the highest number;
 //! 2. its **exit** latency is at most the tolerance (the kernel's comment says total, its code says exit);
-//! 3. in *two-tier* mode, entry plus exit latency fit a tier that is not taken by a deeper state: the primary one (by default
-//!    15 ms, entered after 100 ms) or the secondary one (100 ms, after 2 s). The deepest state of each tier wins, and above the
-//!    secondary tier's limit a state is never entered, whatever the tolerance is. In *2 %* mode (a primary timeout or tolerance
-//!    of 0) it is entered after (entry + exit latency) / 20, rounded up: then at most 2 % of the time is spent in transitions, if
-//!    the drive idles 50 times as long as a transition takes.
+//! 3. in *two-tier* mode, entry plus exit latency fit a tier that is not taken by a deeper state: the primary one (by
+//!    default 15 ms, entered after 100 ms) or the secondary one (100 ms, after 2 s). The deepest state of each tier
+//!    wins, and above the secondary tier's limit a state is never entered, whatever the tolerance is. In *2 %* mode (a
+//!    primary timeout or tolerance of 0) it is entered after (entry + exit latency) / 20, rounded up: then at most 2 %
+//!    of the time is spent in transitions, if the drive idles 50 times as long as a transition takes.
 //!
 //! A latency that the drive does not report counts as **0** here, since the kernel reads the field as it is. The other
 //! policies do not do that.
@@ -97,9 +97,9 @@ pub fn build(drive: &Drive<'_>, tolerance: Tolerance, quirks: Effects, parameter
     Plan::with_table(table, drive.numbered().map(verdict).collect())
 }
 
-/// The 64-bit entries that the kernel would write, with what has no effect: in 2 % mode a state without latencies gets an
-/// entry that names it after 0 ms, which is no transition, and which [`Plan::table`] therefore does not have. A timeout above
-/// 24 bits sets reserved bits, as in the kernel, which does not check it. All zero where APSTE is 0.
+/// The 64-bit entries that the kernel would write, with what has no effect: in 2 % mode a state without latencies gets
+/// an entry that names it after 0 ms, which is no transition, and which [`Plan::table`] therefore does not have. A
+/// timeout above 24 bits sets reserved bits, as in the kernel, which does not check it. All zero where APSTE is 0.
 #[must_use]
 pub fn entries(
     drive: &Drive<'_>,
@@ -123,8 +123,8 @@ pub struct Remedy {
     pub tolerance: Microseconds,
 }
 
-/// What would make the kernel enter `state`, which it enters at no tolerance: a secondary tier that is wide enough, and 2 %
-/// mode. Each is left out where it does not help, such as against a quirk.
+/// What would make the kernel enter `state`, which it enters at no tolerance: a secondary tier that is wide enough, and
+/// 2 % mode. Each is left out where it does not help, such as against a quirk.
 #[must_use]
 pub fn remedies(drive: &Drive<'_>, state: PowerState, quirks: Effects, parameters: &Parameters) -> Vec<Remedy, 2> {
     let Some(descriptor) = drive.states.get(state.index()) else { return Vec::new() };
@@ -200,8 +200,8 @@ impl Rule<'_> {
         }
     }
 
-    /// A state is eligible from its exit latency on. Whatever more a larger tolerance admits is deeper or does not matter, and
-    /// deeper states only take tiers away: so a state that is not chosen there is chosen at no tolerance.
+    /// A state is eligible from its exit latency on. Whatever more a larger tolerance admits is deeper or does not
+    /// matter, and deeper states only take tiers away: so a state that is not chosen there is chosen at no tolerance.
     fn admitted_from(&self, state: PowerState) -> Option<Microseconds> {
         let descriptor = self.drive.states.get(state.index())?;
         let least = Latencies::of(descriptor).exit.max(Microseconds::new(1));

@@ -256,8 +256,8 @@ impl Drive<'_> {
     }
 }
 
-/// What every policy answers before it looks at a single latency: nothing where the drive lacks the feature, off where a
-/// quirk or a tolerance of zero says so.
+/// What every policy answers before it looks at a single latency: nothing where the drive lacks the feature, off where
+/// a quirk or a tolerance of zero says so.
 ///
 /// `admitted_from` is asked, for the last case, from which tolerance on the policy would choose a state.
 pub(crate) fn refusal(

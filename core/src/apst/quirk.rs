@@ -10,8 +10,8 @@
 pub enum Effect {
     /// No autonomous transitions at all (Linux: `NO_APST`).
     NoTransitions,
-    /// No transition into the state with the highest number (Linux: `NO_DEEPEST_PS`). Where that is an operational state
-    /// the rule has no effect, and a drive with two bad states keeps the second: it is the kernel's rule.
+    /// No transition into the state with the highest number (Linux: `NO_DEEPEST_PS`). Where that is an operational
+    /// state the rule has no effect, and a drive with two bad states keeps the second: it is the kernel's rule.
     NoDeepestState,
     /// Shut the drive down in suspend-to-idle (Linux: `SIMPLE_SUSPEND`).
     ShutDownInSuspend,
@@ -61,8 +61,8 @@ impl FromIterator<Effect> for Effects {
     }
 }
 
-/// What a rule asks of a drive and its machine, or what is known about them. `None` in a rule: anything will do. `None` in
-/// an identity: not known.
+/// What a rule asks of a drive and its machine, or what is known about them. `None` in a rule: anything will do. `None`
+/// in an identity: not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity<'a> {
     /// PCI Vendor ID (VID).

@@ -1,9 +1,9 @@
 //! Transition wear: how often a drive may go to sleep in a day.
 //!
-//! Before every autonomous transition the drive idles for the time in the table (ITPT), and no two transitions share that
-//! time. So a day has at most 24 h / ITPT transitions, and a floor under every ITPT keeps any number that is asked for,
-//! whatever the work is. Drives exist that count such transitions and become more reluctant with age; whether a given
-//! drive wears by them is not known to NVMe.
+//! Before every autonomous transition the drive idles for the time in the table (ITPT), and no two transitions share
+//! that time. So a day has at most 24 h / ITPT transitions, and a floor under every ITPT keeps any number that is asked
+//! for, whatever the work is. Drives exist that count such transitions and become more reluctant with age; whether a
+//! given drive wears by them is not known to NVMe.
 
 use core::num::NonZeroU32;
 
@@ -17,8 +17,8 @@ const DAY: u32 = 86_400_000;
 pub struct TransitionsPerDay(pub NonZeroU32);
 
 impl TransitionsPerDay {
-    /// The shortest idle time before a transition, in milliseconds, that keeps this number. `None` where it is longer than
-    /// ITPT holds, which is so for fewer than six a day.
+    /// The shortest idle time before a transition, in milliseconds, that keeps this number. `None` where it is longer
+    /// than ITPT holds, which is so for fewer than six a day.
     #[must_use]
     pub const fn floor(self) -> Option<u32> {
         let floor = DAY.div_ceil(self.0.get());

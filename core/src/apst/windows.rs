@@ -1,13 +1,13 @@
 //! What Windows' own driver, `StorNVMe`, does with an idle drive, as a table.
 //!
-//! Source: Microsoft, "Power management for storage hardware devices: NVMe", its table of default idle timeouts and latency
-//! tolerances. When the drive has been idle for the primary timeout, it is put into the deepest state whose entry and exit
-//! latency together are at most the primary tolerance; and so again with the secondary timeout and tolerance. Both timeouts
-//! count from the last I/O, whereas a table counts from the last transition: so the primary target's own entry has the
-//! difference of the two.
+//! Source: Microsoft, "Power management for storage hardware devices: NVMe", its table of default idle timeouts and
+//! latency tolerances. When the drive has been idle for the primary timeout, it is put into the deepest state whose
+//! entry and exit latency together are at most the primary tolerance; and so again with the secondary timeout and
+//! tolerance. Both timeouts count from the last I/O, whereas a table counts from the last transition: so the primary
+//! target's own entry has the difference of the two.
 //!
-//! Windows does not build a table: it sets states itself. This one makes the drive do the same. A state with a latency that the
-//! drive does not report is left out: the documentation does not say what Windows does with it.
+//! Windows does not build a table: it sets states itself. This one makes the drive do the same. A state with a latency
+//! that the drive does not report is left out: the documentation does not say what Windows does with it.
 
 use super::quirk::{Effect, Effects};
 use super::wear::{TransitionsPerDay, floored};

@@ -1,5 +1,5 @@
-//! Tables of autonomous transitions, from outside: against a second, naive implementation, against what others computed by
-//! hand or with the kernel's own function, and the traps that real drives set.
+//! Tables of autonomous transitions, from outside: against a second, naive implementation, against what others computed
+//! by hand or with the kernel's own function, and the traps that real drives set.
 
 mod golden;
 mod naive;

@@ -104,8 +104,8 @@ fn compare(
             Fate::Chosen { from } => assert_eq!(from, sources(expected, number), "PS{number} of {}", context()),
             _ => assert!(sources(expected, number).is_empty(), "PS{number} of {}", context()),
         }
-        // The set of eligible states only changes where the tolerance meets an exit latency; all are among the caps, which
-        // are sorted but for the unlimited one.
+        // The set of eligible states only changes where the tolerance meets an exit latency; all are among the caps,
+        // which are sorted but for the unlimited one.
         let enters = |(_, table): &&(Option<u64>, NaiveTable)| !sources(table, number).is_empty();
         let from = at_every_cap.iter().filter(|(cap, _)| cap.is_some()).find(enters).and_then(|(cap, _)| *cap);
         assert_eq!(verdict.admitted_from, from.map(micros), "PS{number} of {}", context());

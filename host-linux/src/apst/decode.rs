@@ -16,8 +16,8 @@ use crate::outcome::Outcome;
 
 /// Show what a table of autonomous transitions says.
 ///
-/// Reads the 256 bytes of Get Features 0Ch, a hex dump of them, or what nvme-cli writes about them; which, is recognised by
-/// the content.
+/// Reads the 256 bytes of Get Features 0Ch, a hex dump of them, or what nvme-cli writes about them; which, is
+/// recognised by the content.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -22,7 +22,8 @@ use crate::sysfs::{Machine, Sysfs};
 /// What is asked.
 #[derive(Debug, clap::Args)]
 pub(super) struct Question {
-    /// What nvme-cli or smartctl wrote about a drive, or a hex dump of its Identify Controller page; `-` is standard input
+    /// What nvme-cli or smartctl wrote about a drive, or a hex dump of its Identify Controller page; `-` is standard
+    /// input
     #[arg(value_name = "FILE", required_unless_present = "drive", conflicts_with = "drive")]
     file: Option<Input>,
     /// A drive of the catalogue, which `wattline drives` lists
@@ -234,7 +235,8 @@ mod tests {
     use super::*;
     use crate::apst::text;
 
-    /// Whatever the catalogue's drives say, each policy has an answer, one line for each state, and a table that reads back.
+    /// Whatever the catalogue's drives say, each policy has an answer, one line for each state, and a table that reads
+    /// back.
     #[test]
     fn every_drive_of_the_catalogue_has_an_answer_from_every_policy() {
         let policies = ["linux", "linux-two-percent", "energy", "windows:balanced", "windows:modern-standby:dc"];

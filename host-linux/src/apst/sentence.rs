@@ -82,8 +82,8 @@ fn entered(built: &Built, from: StateSet) -> String {
     groups.join(", ")
 }
 
-/// From which tolerance on the policy chooses the state. A tolerance means something else to Windows' schemes, but there,
-/// too, it is a time that can be raised.
+/// From which tolerance on the policy chooses the state. A tolerance means something else to Windows' schemes, but
+/// there, too, it is a time that can be raised.
 fn admission(built: &Built, verdict: &Verdict) -> String {
     let whose = match built.policy {
         Policy::Linux | Policy::LinuxTwoPercent => "the kernel",

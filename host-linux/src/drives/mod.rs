@@ -10,8 +10,8 @@ use crate::table::{lines, table};
 
 /// List the drives whose power tables the program carries.
 ///
-/// Their names, on the left, are for `--drive` of `show`, `apst build` and `apst explain`. One model can have many tables:
-/// firmware matters.
+/// Their names, on the left, are for `--drive` of `show`, `apst build` and `apst explain`. One model can have many
+/// tables: firmware matters.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

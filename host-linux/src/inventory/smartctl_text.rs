@@ -59,8 +59,8 @@ fn field<'a>(text: &'a str, name: &str) -> Option<(usize, &'a str)> {
     })
 }
 
-/// `PCI Vendor/Subsystem ID: 0x15b7` where both are equal, else a line for each. They only serve to recognise a drive, so
-/// what is no number is not known.
+/// `PCI Vendor/Subsystem ID: 0x15b7` where both are equal, else a line for each. They only serve to recognise a drive,
+/// so what is no number is not known.
 fn vendors(text: &str) -> [Option<u16>; 2] {
     let number = |name| {
         let (_, value) = field(text, name)?;

@@ -26,7 +26,10 @@ const EXAMPLES: &str = "\
 Examples:
   wattline-sim run r760-cap-drop --journal drop.journal
   wattline journal show drop.journal | less
-  wattline journal show --all drop.journal | grep 'drive 7'";
+  wattline journal show --all drop.journal | grep 'drive 7'
+
+Exit status: 0 where there was a journal to show, even a damaged one: damage is shown where it is, and
+`wattline replay` answers 1 to it. 2 where the file cannot be read or is no journal.";
 
 /// Reads the journal and renders it.
 ///

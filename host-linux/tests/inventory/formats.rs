@@ -1,5 +1,5 @@
-//! Writes a drive of `host-linux/data/drives.json` in the formats that tools write. It shares no code with the readers, but
-//! for the page, which the core encodes.
+//! Writes a drive of `host-linux/data/drives.json` in the formats that tools write. It shares no code with the readers,
+//! but for the page, which the core encodes.
 
 use std::fmt::Write;
 

@@ -37,6 +37,9 @@ enum Command {
     /// Lists the built-in scenarios.
     List,
     /// Runs a scenario.
+    ///
+    /// The exit status is 0 if everything held that was expected, 1 if something did not, 2 for wrong input.
+    #[command(after_help = EXAMPLES)]
     Run(RunArguments),
     /// Shows how the model was calibrated, and how well its form predicts a row that it has not seen.
     Calibrate,
@@ -56,6 +59,12 @@ struct IdleStudyArguments {
     #[arg(long, value_name = "N", default_value_t = 4000)]
     gaps: usize,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  wattline-sim run r760-write-cap --cap 900
+  wattline-sim run r760-cap-drop --seed 7 --report drop.html --journal drop.journal
+  wattline-sim run half-and-half.toml --json";
 
 #[derive(Debug, Args)]
 struct RunArguments {
@@ -85,6 +94,8 @@ pub(crate) enum CliError {
     Scenario(#[from] ScenarioError),
     #[error("--{option} is for governed scenarios, and `{scenario}` has no `[governor]`")]
     NotGoverned { option: &'static str, scenario: String },
+    #[error("{} is named twice, as {one} and as {other}: one would overwrite the other", path.display())]
+    SameFile { path: PathBuf, one: &'static str, other: &'static str },
     #[error("cannot write the {what} to {}: {source}", path.display())]
     Unwritable { what: &'static str, path: PathBuf, source: io::Error },
     #[error("cannot read {}: {source}", path.display())]
@@ -145,6 +156,7 @@ fn run_scenario(arguments: &RunArguments, calibration: &Calibration) -> Result<b
     if arguments.journal.is_some() && scenario.governor.is_none() {
         return Err(CliError::NotGoverned { option: "journal", scenario: scenario.name });
     }
+    check_files(arguments)?;
     let (outcome, trace) = simulate(&scenario, calibration, arguments.seed);
     if arguments.json {
         print(&(serde_json::to_string_pretty(&outcome)? + "\n"))?;
@@ -161,6 +173,32 @@ fn run_scenario(arguments: &RunArguments, calibration: &Calibration) -> Result<b
         write(path, "journal", &trace.journal)?;
     }
     Ok(outcome.holds())
+}
+
+/// That what is asked for can be written, before a run that may be long, and overwrites nothing that is needed.
+fn check_files(arguments: &RunArguments) -> Result<(), CliError> {
+    let files = [("report", &arguments.report), ("journal", &arguments.journal)];
+    let wanted = files.into_iter().filter_map(|(what, path)| path.as_ref().map(|path| (what, path.as_path())));
+    let mut named: Vec<(&'static str, PathBuf)> = regular(Path::new(&arguments.scenario))
+        .filter(|_| builtin::text(&arguments.scenario).is_none())
+        .map(|path| ("scenario", path))
+        .into_iter()
+        .collect();
+    for (what, path) in wanted {
+        let opened = fs::OpenOptions::new().append(true).create(true).open(path);
+        opened.map_err(|source| CliError::Unwritable { what, path: path.into(), source })?;
+        let Some(file) = regular(path) else { continue };
+        if let Some((one, _)) = named.iter().find(|(_, known)| *known == file) {
+            return Err(CliError::SameFile { path: path.into(), one, other: what });
+        }
+        named.push((what, file));
+    }
+    Ok(())
+}
+
+/// A file's one true path; none of what is no file, such as `/dev/null`.
+fn regular(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok().filter(|path| path.is_file())
 }
 
 fn with_cap(mut scenario: Scenario, cap: Option<Milliwatts>) -> Result<Scenario, CliError> {

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use wattline_core::profile::Work;
 use wattline_sim::calibration::Calibration;
 use wattline_sim::check::{Check, shed::Shed};
-use wattline_sim::outcome::{Governed, Outcome};
+use wattline_sim::outcome::{Governed, Outcome, Uniform};
 use wattline_sim::rows::Row;
 use wattline_sim::scenario::Scenario;
 
@@ -27,7 +27,7 @@ pub(crate) fn outcome(scenario: &Scenario, outcome: &Outcome) -> String {
         let _ = writeln!(text, "{}", rows(&outcome.rows));
     }
     if let Some(result) = &outcome.governed {
-        let _ = writeln!(text, "{}\n{}", governed(outcome, result), disturbances(&result.sheds));
+        let _ = writeln!(text, "{}\n{}", governed(scenario, outcome, result), disturbances(&result.sheds));
     }
     if let Some(result) = &outcome.ungoverned {
         let _ = writeln!(text, "  {:.1} W, {:.2} GB/s, ungoverned", result.mean_w, result.gb_s);
@@ -59,15 +59,27 @@ fn rows(rows: &[Row]) -> Table {
     table
 }
 
-fn governed(outcome: &Outcome, governed: &Governed) -> Table {
+fn governed(scenario: &Scenario, outcome: &Outcome, governed: &Governed) -> Table {
     let mut table = table(&["", ""], 1);
+    let trusted = scenario.governor.as_ref().is_none_or(|section| section.trust_measured);
     let optimum = outcome.optimum.and_then(|optimum| optimum.gb_s);
+    let measured = outcome.optimum.and_then(|optimum| optimum.gb_s_measured);
     let at_cap = outcome.optimum.and_then(|optimum| optimum.gb_s_at_cap);
     let against = |best: Option<f64>| {
         best.map_or(NONE.into(), |best| format!("{best:.2} ({:.1} % reached)", governed.gb_s / best * 100.0))
     };
-    let uniform = outcome.uniform.map_or(NONE.into(), |best| format!("{:.2} (PS{})", best.gb_s, best.ps));
-    for (name, value) in [
+    let single = |best: Option<Uniform>| best.map_or(NONE.into(), |best| format!("{:.2} (PS{})", best.gb_s, best.ps));
+    let [mut optima, mut singles] = [Vec::new(), Vec::new()];
+    if trusted {
+        optima.push(("optimum at cap - margin GB/s", against(optimum)));
+        singles.push(("best single state GB/s", single(outcome.uniform)));
+    } else {
+        optima.push(("optimum at cap - margin by nameplate figures GB/s", against(optimum)));
+        optima.push(("optimum at cap - margin by measured figures GB/s", against(measured)));
+        singles.push(("best single state by nameplate figures GB/s", single(outcome.uniform)));
+        singles.push(("best single state by measured figures GB/s", single(outcome.uniform_measured)));
+    }
+    let of_run = [
         ("cap W", format!("{:.1}", governed.cap_w)),
         ("margin W", format!("{:.1}", governed.margin_w)),
         ("mean W", format!("{:.1}", governed.mean_w)),
@@ -75,12 +87,13 @@ fn governed(outcome: &Outcome, governed: &Governed) -> Table {
         ("highest second of all W", number(governed.max_1s_w_all, 1)),
         ("first shedding ms", number(governed.shed_ms, 0)),
         ("GB/s", format!("{:.2}", governed.gb_s)),
-        ("optimum at cap - margin GB/s", against(optimum)),
-        ("optimum at the cap GB/s", against(at_cap)),
-        ("best single state GB/s", uniform),
+    ];
+    let at_cap = [("optimum at the cap GB/s", against(at_cap))];
+    let rest = [
         ("transitions per drive and hour", format!("{:.0}", governed.transitions_per_drive_hour)),
         ("alarms raised", governed.alarms.iter().filter(|alarm| alarm.raised).count().to_string()),
-    ] {
+    ];
+    for (name, value) in of_run.into_iter().chain(optima).chain(at_cap).chain(singles).chain(rest) {
         table.add_row([name.to_owned(), value]);
     }
     table.set_header::<[&str; 0]>([]);

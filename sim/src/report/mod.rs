@@ -60,6 +60,15 @@ pub fn page(scenario: &Scenario, outcome: &Outcome, trace: Option<&Trace>, rows:
 
 fn summary(outcome: &Outcome, governed: &Governed) -> Markup {
     let best = outcome.optimum.and_then(|optimum| optimum.gb_s);
+    let measured = outcome.optimum.and_then(|optimum| optimum.gb_s_measured);
+    let share = |best: f64| format!("{:.1} % of the exact optimum, {best:.1} GB/s", governed.gb_s / best * 100.0);
+    let note = match (best, measured) {
+        (Some(best), Some(measured)) if best < measured => {
+            format!("{}, by nameplate figures; {}, by measured ones", share(best), share(measured))
+        }
+        (Some(best), _) => share(best),
+        (None, _) => String::new(),
+    };
     html! {
         section aria-label="Summary" {
             dl.tiles {
@@ -73,9 +82,7 @@ fn summary(outcome: &Outcome, governed: &Governed) -> Markup {
                 (tile(
                     "Throughput",
                     &format!("{:.1} GB/s", governed.gb_s),
-                    &best.map_or_else(String::new, |best| {
-                        format!("{:.1} % of the exact optimum, {best:.1} GB/s", governed.gb_s / best * 100.0)
-                    }),
+                    &note,
                 ))
                 @if let Some(uniform) = outcome.uniform {
                     (tile(

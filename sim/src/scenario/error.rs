@@ -25,6 +25,18 @@ pub enum ScenarioError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A device, such as `/dev/zero`.
+    #[error("{} is a device, and no scenario", path.display())]
+    Device {
+        /// The device.
+        path: PathBuf,
+    },
+    /// Longer than any scenario.
+    #[error("{} has more than 1 MiB, which is longer than any scenario", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is nothing in the file.
     #[error("{origin}: nothing in it ({bytes} bytes); a scenario needs at least `name` and `duration_s`")]
     Empty {
@@ -83,12 +95,39 @@ impl ScenarioError {
     }
 
     pub(super) fn in_text(origin: &str, text: &str, error: &toml::de::Error) -> Self {
-        let start = error.span().map_or(0, |span| span.start);
-        let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
-        let message = error.message().trim().replace('\n', ", ");
+        let span = error.span().unwrap_or(0..0);
+        let line = text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1;
+        let mut message = for_people(error.message());
+        if message == "duplicate key"
+            && let Some(key) = text.get(span)
+        {
+            message = format!("duplicate key `{key}`");
+        }
+        let message = visible(&message);
         let hint = hint(&message);
         Self::InText { origin: origin.into(), line, message, hint }
     }
+}
+
+/// The message in one line, without the names that serde and Rust have for what was expected.
+fn for_people(message: &str) -> String {
+    const WORDS: [(&str, &str); 7] = [
+        ("expected f64", "expected a number"),
+        ("expected u16", "expected a whole number from 0 to 65535"),
+        ("expected u32", "expected a whole number from 0 to 4294967295"),
+        ("expected usize", "expected a whole number, not negative"),
+        ("wanted string or table", "expected a word in quotes"),
+        ("wanted exactly 1 element, found 0 elements", "expected a word in quotes, found a table"),
+        ("wanted exactly 1 element, more than 1 element", "expected a word in quotes, found a table"),
+    ];
+    let line = message.trim().replace('\n', ", ");
+    WORDS.iter().fold(line, |line, (from, to)| line.replace(from, to))
+}
+
+/// The text with control characters written out, for terminals.
+fn visible(text: &str) -> String {
+    let write = |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.into() };
+    text.chars().map(write).collect()
 }
 
 /// serde writes an unknown word first and then every known one, each in backticks.

@@ -23,7 +23,7 @@
 use serde::Deserialize;
 use wattline_core::profile::Work;
 
-use super::value::{Cap, Drives, Seconds, Share, Watts};
+use super::value::{Cap, Drives, Seconds, Share, Watts, of_key};
 use crate::model::chassis::Cooling;
 
 /// A scenario.
@@ -36,6 +36,7 @@ pub struct Scenario {
     #[serde(default)]
     pub description: String,
     /// Length of the run (of each row's run, where there are rows).
+    #[serde(deserialize_with = "of_key::duration")]
     pub duration_s: Seconds,
     /// `[chassis]`: the server.
     #[serde(default)]
@@ -76,11 +77,14 @@ pub struct ChassisSection {
     pub base_w: Option<Watts>,
     /// `"liquid"` (default) or `"air"`, which takes 200 W more.
     pub cooling: Option<Cooling>,
-    /// Air at the drives in °C (25).
+    /// Air at the drives in °C, -60 to 100 (25).
+    #[serde(deserialize_with = "of_key::inlet_c")]
     pub inlet_c: Option<f64>,
     /// The switch's ceiling for reading in GB/s (109).
+    #[serde(deserialize_with = "of_key::read_ceiling")]
     pub read_ceiling_gb_s: Option<f64>,
     /// The switch's ceiling for writing in GB/s (109).
+    #[serde(deserialize_with = "of_key::write_ceiling")]
     pub write_ceiling_gb_s: Option<f64>,
     /// Step of the meter's readings (33).
     pub meter_quantum_w: Option<Watts>,
@@ -94,7 +98,8 @@ pub struct ChassisSection {
 pub struct DrivesSection {
     /// How many (24).
     pub count: usize,
-    /// How far a drive may be from its profile, in percent of its watts and of its GB/s, evenly spread (2).
+    /// How far a drive may be from its profile, in percent of its watts and of its GB/s, evenly spread; 0 to 50 (2).
+    #[serde(deserialize_with = "of_key::spread")]
     pub spread_percent: f64,
     /// Power state at the start (0).
     pub initial_ps: usize,
@@ -129,6 +134,7 @@ pub struct JobSection {
     /// End (the end of the run).
     pub stop_s: Option<Seconds>,
     /// What the host asks of each drive at most, in GB/s (no limit).
+    #[serde(default, deserialize_with = "of_key::rate_limit")]
     pub rate_limit_gb_s: Option<f64>,
 }
 
@@ -175,7 +181,8 @@ pub struct GovernorSection {
     /// Watts of the chassis for each drive above its nameplate (1.125: the reference's 26.125 W of a 25 W drive).
     #[serde(default = "default_overhead")]
     pub overhead_w: Watts,
-    /// The most that a slot may take at the wall (30, a guess: states that may take more are not used).
+    /// The most that a drive in its slot may take by its own maximum, without the chassis's overhead (30, a guess):
+    /// states whose maximum is higher are not used. Not below that of the lowest state, 10 W.
     #[serde(default = "default_slot_limit")]
     pub slot_limit_w: Watts,
     /// Measured figures below the nameplate count (false).
@@ -186,17 +193,21 @@ pub struct GovernorSection {
     pub meter: bool,
     /// Kinds of work that every drive is declared to do (all of them).
     pub declared: Option<Vec<Work>>,
-    /// Where the drives' heat is managed: their warning temperature in °C (none: it is not managed).
+    /// Where the drives' heat is managed: their warning temperature in °C, 40 to 95 (none: it is not managed).
+    #[serde(default, deserialize_with = "of_key::warning_c")]
     pub warning_c: Option<f64>,
     /// What the profile says of the drives' settling after a change of state (nothing: the core waits for the cap's
     /// window). The simulated drives take 0.3 s, a guess.
     pub settling_s: Option<Seconds>,
-    /// How long a plan stands and a lowered drive stays low (the core's default).
+    /// How long a plan stands and a lowered drive stays low, at least 0.1 s (the core's default).
+    #[serde(default, deserialize_with = "of_key::dwell")]
     pub dwell_s: Option<Seconds>,
-    /// How often two equal drives trade places (the core's default).
+    /// How often a turn moves one drive of each state in use on, as in a ring: 0 for never, or at least 0.1 s (the
+    /// core's default).
+    #[serde(default, deserialize_with = "of_key::rotation")]
     pub rotation_s: Option<Seconds>,
-    /// How often the host looks at what the drives do (0.1).
-    #[serde(default = "default_poll")]
+    /// How often the host looks at what the drives do, at least 0.001 s (0.1).
+    #[serde(default = "default_poll", deserialize_with = "of_key::poll")]
     pub poll_s: Seconds,
 }
 
@@ -239,6 +250,7 @@ pub struct FaultsSection {
     /// Share of commands that the drive rejects.
     pub failed: Share,
     /// With which status: the 15 bits of the completion (0x4002: Invalid Field in Command, do not retry).
+    #[serde(deserialize_with = "of_key::failed_status")]
     pub failed_status: u16,
     /// When the host gives a command up and resets the controller (60, as Linux does with admin commands).
     pub host_timeout_s: Seconds,
@@ -279,61 +291,4 @@ pub struct ExpectSection {
     pub fair_within: Option<Share>,
     /// The margin is not wider than this.
     pub margin_at_most_w: Option<Watts>,
-}
-
-impl Scenario {
-    /// Whether the keys fit together; else what does not.
-    pub(super) fn check(&self) -> Result<(), String> {
-        let states = crate::calibration::Article::embedded().drive.max_power_w.len();
-        let count = self.drives.count;
-        if self.duration_s.0 < 2.0 {
-            return Err(format!("duration_s = {}: at least 2 s, since the cap's window is 1 s", self.duration_s.0));
-        }
-        if count > crate::MAX_DRIVES {
-            return Err(format!("drives.count = {count}: at most {}", crate::MAX_DRIVES));
-        }
-        if !(0.0..=50.0).contains(&self.drives.spread_percent) {
-            return Err(format!("drives.spread_percent = {}: between 0 and 50", self.drives.spread_percent));
-        }
-        let rows = self.row.iter().filter_map(|row| row.ps.map(|ps| ("row.ps", ps)));
-        let ends = [("drives.initial_ps", self.drives.initial_ps), ("drives.fallback_ps", self.drives.fallback_ps)];
-        if let Some((key, ps)) = rows.chain(ends).find(|(_, ps)| *ps >= states) {
-            return Err(format!("{key} = {ps}: the drive has the states 0 to {}", states - 1));
-        }
-        for row in &self.row {
-            let idle = matches!(row.work, RowWork::Idle | RowWork::IdleNoDrives);
-            if idle == row.ps.is_some() {
-                return Err("row: `ps` belongs to rows with work, and to all of them".into());
-            }
-        }
-        if !self.row.is_empty() && (self.governor.is_some() || !self.job.is_empty()) {
-            return Err("`row` goes with neither `job` nor `governor`: each row is a run of its own".into());
-        }
-        if self.governor.is_none() && !self.cap.is_empty() {
-            return Err("`cap` changes a cap, but there is no `governor`".into());
-        }
-        let named = self.job.iter().map(|job| &job.drives).chain(self.reset.iter().map(|at| &at.drives));
-        let named = named.chain(self.removal.iter().map(|at| &at.drives));
-        if let Some(highest) = named.filter_map(Drives::highest).max().filter(|highest| *highest >= count) {
-            return Err(format!("drive {highest} is named, but there are {count} (0 to {})", count.max(1) - 1));
-        }
-        if self.job.iter().any(|job| job.queue_depth == 0 || job.block_kib == 0 || job.block_kib > 1 << 20) {
-            return Err("job: `queue_depth` and `block_kib` are at least 1, a block at most 1 GiB".into());
-        }
-        if self.job.iter().any(|job| job.rate_limit_gb_s.is_some_and(|limit| limit.is_nan() || limit <= 0.0)) {
-            return Err("job: `rate_limit_gb_s` is above 0".into());
-        }
-        let faults = self.faults;
-        if faults.lost.0 + faults.late.0 + faults.failed.0 > 1.0 {
-            return Err("faults: `lost`, `late` and `failed` are shares of all commands, together at most 1".into());
-        }
-        let ceilings = [self.chassis.read_ceiling_gb_s, self.chassis.write_ceiling_gb_s];
-        if ceilings.into_iter().flatten().any(|ceiling| ceiling.is_nan() || ceiling <= 0.0) {
-            return Err("chassis: a ceiling is above 0 GB/s".into());
-        }
-        if self.chassis.inlet_c.is_some_and(|inlet_c| !(-60.0..=100.0).contains(&inlet_c)) {
-            return Err("chassis.inlet_c: between -60 and 100 °C".into());
-        }
-        Ok(())
-    }
 }

@@ -54,10 +54,10 @@ fn a_key_like_no_other_lists_what_there_is() {
 fn caps_that_are_none_are_refused_with_their_line() {
     for (cap, why) in [
         ("0", "a cap of 0 W"),
-        ("-5", "not a number of watts"),
+        ("-5", "watts cannot be negative"),
         ("\"abc\"", "not a number of watts"),
         ("200000", "more than 100 kW"),
-        ("1e30", "too many watts"),
+        ("1e30", "`1e30`: more than 100 kW"),
         ("true", "expected watts"),
         ("nan", "not a number of watts"),
     ] {
@@ -78,6 +78,7 @@ fn watts_are_numbers_or_text() {
 #[test]
 fn what_does_not_fit_together_is_said() {
     for (more, why) in [
+        ("description = \"\\u001b[31m\"\n", "description: has control characters"),
         ("[drives]\ncount = 33\n", "at most 32"),
         ("[drives]\ninitial_ps = 3\n", "states 0 to 2"),
         ("[[row]]\nwork = \"idle\"\nps = 1\n", "`ps` belongs to rows with work"),
@@ -85,17 +86,100 @@ fn what_does_not_fit_together_is_said() {
         ("[[cap]]\nat_s = 1\ncap_w = 900\n", "there is no `governor`"),
         ("[[reset]]\nat_s = 1\ndrives = \"24\"\n", "drive 24 is named, but there are 24"),
         ("[faults]\nlost = 0.6\nlate = 0.6\n", "together at most 1"),
-        ("[[job]]\nwork = \"random-read\"\nqueue_depth = 0\n", "at least 1"),
+        ("[[job]]\nwork = \"random-read\"\nqueue_depth = 0\n", "job 1: queue_depth = 0: must be at least 1"),
+        ("[drives]\ncount = 0\n[[reset]]\nat_s = 1\ndrives = \"0\"\n", "drive 0 is named, but drives.count = 0"),
+        ("[governor]\ncap_w = 900\nmargin_w = 21\nslot_limit_w = 5\n", "slot_limit_w = 5: even the lowest"),
     ] {
         let text = error_with(more);
         assert!(text.contains(why), "{more}: {text}");
     }
-    assert!(error("name = \"x\"\nduration_s = 1\n").contains("at least 2 s"));
+    assert!(error("name = \"x\"\nduration_s = 1\n").contains("line 2: duration_s = 1: must be between 2 and"));
+}
+
+#[test]
+fn what_would_happen_after_the_end_is_refused() {
+    for (more, why) in [
+        ("[governor]\ncap_w = 900\nmargin_w = 21\n[[cap]]\nat_s = 600\ncap_w = 500\n", "cap 1: at_s = 600"),
+        ("[[reset]]\nat_s = 4\ndrives = \"0\"\n[[reset]]\nat_s = 5\ndrives = \"0\"\n", "reset 2: at_s = 5"),
+        ("[[removal]]\nat_s = 7\ndrives = \"0\"\n", "removal 1: at_s = 7"),
+        ("[[job]]\nwork = \"random-read\"\nstart_s = 6\n", "job 1: start_s = 6"),
+    ] {
+        let text = error_with(more);
+        assert!(text.contains(why) && text.ends_with("is not before the end, duration_s = 5"), "{more}: {text}");
+    }
+    let text = error_with("[[job]]\nwork = \"random-read\"\nstart_s = 3\nstop_s = 2\n");
+    assert!(text.contains("job 1: stop_s = 2 is not after start_s = 3"), "{text}");
+}
+
+#[test]
+fn expectations_without_a_governor_are_refused() {
+    for key in ["shed_s", "optimum_share", "fair_within", "margin_at_most_w"] {
+        let text = error_with(&format!("[[job]]\nwork = \"sequential-write\"\n[expect]\n{key} = 0.5\n"));
+        assert!(text.contains(&format!("`expect.{key}`")) && text.contains("no `governor`"), "{text}");
+    }
+}
+
+#[test]
+fn an_optimum_that_is_not_defined_is_not_expected() {
+    const WRITE: &str = "[[job]]\nwork = \"sequential-write\"\n";
+    for (more, why) in [
+        (format!("{WRITE}[[cap]]\nat_s = 3\ncap_w = 950\n"), "changes the cap"),
+        (format!("{WRITE}[[removal]]\nat_s = 3\ndrives = \"0\"\n"), "pulls drives"),
+        (format!("{WRITE}drives = \"0-7\"\n"), "drive 8 has no job"),
+        (format!("{WRITE}start_s = 1\n"), "job 1 starts at 1 s"),
+        (format!("{WRITE}{WRITE}stop_s = 4\n"), "job 2 stops at 4 s"),
+        (format!("{WRITE}rate_limit_gb_s = 1\n"), "has a `rate_limit_gb_s`"),
+        ("[[job]]\nwork = \"random-read\"\n".into(), "random-read, which was never measured"),
+        ("[drives]\ncount = 0\n".into(), "no drives"),
+    ] {
+        let governor = "[governor]\ncap_w = 900\nmargin_w = 21\n[expect]\noptimum_share = 0.9\n";
+        let text = error_with(&format!("{more}{governor}"));
+        assert!(text.contains("`expect.optimum_share`") && text.contains(why), "{more}: {text}");
+    }
+}
+
+#[test]
+fn a_value_out_of_range_is_named_with_its_line_and_the_range() {
+    const GOVERNOR: &str = "[governor]\ncap_w = 900\nmargin_w = 21\n";
+    for (more, why) in [
+        (format!("{GOVERNOR}warning_c = 39\n"), "line 6: warning_c = 39: must be between 40 and 95 °C"),
+        (format!("{GOVERNOR}warning_c = nan\n"), "warning_c = NaN"),
+        (format!("{GOVERNOR}warning_c = 1e308\n"), "warning_c = 1e308:"),
+        (format!("{GOVERNOR}rotation_s = 1e-7\n"), "line 6: rotation_s = 1e-7: must be 0 (never), or between 0.1"),
+        (format!("{GOVERNOR}dwell_s = 0\n"), "line 6: dwell_s = 0: must be between 0.1"),
+        (format!("{GOVERNOR}poll_s = 0\n"), "line 6: poll_s = 0: must be between 0.001"),
+        ("[faults]\nfailed_status = 65535\n".into(), "line 4: failed_status = 0xffff: must be between"),
+        ("[faults]\nfailed_status = 0\n".into(), "failed_status = 0x0000"),
+        ("[[job]]\nwork = \"random-read\"\nrate_limit_gb_s = 0\n".into(), "line 5: rate_limit_gb_s = 0: must be above"),
+        ("[chassis]\nwrite_ceiling_gb_s = -1\n".into(), "line 4: write_ceiling_gb_s = -1: must be above 0 GB/s"),
+        ("[chassis]\ninlet_c = 500\n".into(), "line 4: inlet_c = 500: must be between -60 and 100 °C"),
+        ("[[reset]]\nat_s = 1e9\ndrives = \"0\"\n".into(), "1000000000 s is out of range (0 to a week"),
+    ] {
+        let text = error_with(&more);
+        assert!(text.contains(why), "{more}: {text}");
+    }
+}
+
+#[test]
+fn errors_are_in_words_for_people() {
+    for (more, why) in [
+        ("[chassis]\ninlet_c = \"25\"\n", "expected a number"),
+        ("[[job]]\nwork = \"random-read\"\nblock_kib = -1\n", "expected a whole number"),
+        ("[drives]\ncount = -1\n", "expected a whole number"),
+        ("[chassis]\ncooling = 1\n", "expected a word in quotes"),
+        ("[chassis]\ncooling = {}\n", "expected a word in quotes"),
+        ("[drives]\ncount = 3\ncount = 4\n", "line 5: duplicate key `count`"),
+    ] {
+        let text = error_with(more);
+        assert!(text.contains(why), "{more}: {text}");
+    }
 }
 
 #[test]
 fn values_out_of_range_are_refused() {
     for more in [
+        "[[reset]]\nat_s = 1\ndrives = \"+1\"\n",
+        "[[reset]]\nat_s = 1\ndrives = \"00\"\n",
         "[faults]\nlost = 1.5\n",
         "[[reset]]\nat_s = -1\ndrives = \"0\"\n",
         "[[reset]]\nat_s = 1\ndrives = \"7-3\"\n",

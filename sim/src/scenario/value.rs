@@ -2,6 +2,7 @@
 //! the error knows the line.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use wattline_core::units::Milliwatts;
@@ -37,8 +38,14 @@ pub struct Cap(pub Milliwatts);
 ///
 /// What is wrong with it, and how to write it.
 pub fn parse_watts(text: &str) -> Result<Milliwatts, String> {
-    let power: Milliwatts = text.parse().map_err(|error| format!("`{text}`: {error}"))?;
-    if power > MOST { Err(format!("`{text}`: more than 100 kW")) } else { Ok(power) }
+    if text.strip_prefix('-').is_some_and(|positive| positive.parse::<Milliwatts>().is_ok()) {
+        return Err("watts cannot be negative".into());
+    }
+    match text.parse::<Milliwatts>() {
+        Ok(power) if power > MOST => Err("more than 100 kW".into()),
+        Ok(power) => Ok(power),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Reads a cap: a power that is not 0.
@@ -48,7 +55,7 @@ pub fn parse_watts(text: &str) -> Result<Milliwatts, String> {
 /// What is wrong with it, and how to write it.
 pub fn parse_cap(text: &str) -> Result<Milliwatts, String> {
     match parse_watts(text)? {
-        Milliwatts::ZERO => Err(format!("`{text}`: a cap of 0 W leaves nothing to govern")),
+        Milliwatts::ZERO => Err("a cap of 0 W leaves nothing to govern".into()),
         cap => Ok(cap),
     }
 }
@@ -56,14 +63,14 @@ pub fn parse_cap(text: &str) -> Result<Milliwatts, String> {
 impl<'de> Deserialize<'de> for Watts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = deserializer.deserialize_any(NumberOrText)?;
-        parse_watts(&text).map(Self).map_err(de::Error::custom)
+        parse_watts(&text).map(Self).map_err(|why| de::Error::custom(format!("`{text}`: {why}")))
     }
 }
 
 impl<'de> Deserialize<'de> for Cap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = deserializer.deserialize_any(NumberOrText)?;
-        parse_cap(&text).map(Self).map_err(de::Error::custom)
+        parse_cap(&text).map(Self).map_err(|why| de::Error::custom(format!("`{text}`: {why}")))
     }
 }
 
@@ -86,7 +93,10 @@ impl Visitor<'_> for NumberOrText {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<String, E> {
-        Ok(number.to_string())
+        if number > 1e5 {
+            return Err(E::custom(format!("`{}`: more than 100 kW", brief(number))));
+        }
+        Ok(brief(number))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
@@ -129,11 +139,17 @@ impl Drives {
         }
         let range = |part: &str| {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+            let (first, last) = (slot(first)?, slot(last)?);
             (first <= last).then_some((first, last))
         };
         text.split(',').map(range).collect::<Option<_>>().map(Self::Ranges)
     }
+}
+
+/// A slot as people write it: digits alone, without zeros before them.
+fn slot(text: &str) -> Option<usize> {
+    let number: usize = text.trim().parse().ok()?;
+    (number.to_string() == text.trim()).then_some(number)
 }
 
 impl<'de> Deserialize<'de> for Drives {
@@ -155,12 +171,15 @@ impl<'de> Deserialize<'de> for Share {
         if (0.0..=1.0).contains(&share) {
             Ok(Self(share))
         } else {
-            Err(de::Error::custom(format!("{share} is no share (between 0 and 1)")))
+            Err(de::Error::custom(format!("{} is no share (between 0 and 1)", brief(share))))
         }
     }
 }
 
-/// A span or a moment in seconds: finite, not negative, at most a year.
+/// The longest span, and the longest run: a week. A run keeps its whole trace, about 600 bytes for each second.
+pub const WEEK_S: f64 = 7.0 * 86_400.0;
+
+/// A span or a moment in seconds: finite, not negative, at most a week.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seconds(pub f64);
 
@@ -174,12 +193,108 @@ impl Seconds {
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const YEAR_S: f64 = 366.0 * 86_400.0;
         let seconds = f64::deserialize(deserializer)?;
-        if (0.0..=YEAR_S).contains(&seconds) {
+        if (0.0..=WEEK_S).contains(&seconds) {
             Ok(Self(seconds))
         } else {
-            Err(de::Error::custom(format!("{seconds} s is out of range (0 to a year)")))
+            Err(de::Error::custom(format!("{} s is out of range (0 to a week, {WEEK_S} s)", brief(seconds))))
         }
+    }
+}
+
+/// A number in as few digits as it needs: powers of ten where it would have many zeros.
+#[must_use]
+pub fn brief(number: f64) -> String {
+    let size = number.abs();
+    let plain = size <= 0.0 || !size.is_finite() || (1e-6..1e15).contains(&size);
+    if plain { number.to_string() } else { format!("{number:e}") }
+}
+
+/// Reads a number and refuses it outside its range, with the key, the value and the range.
+fn between<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    key: &str,
+    range: RangeInclusive<f64>,
+    unit: &str,
+) -> Result<f64, D::Error> {
+    let value = f64::deserialize(deserializer)?;
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    let (least, most) = (range.start(), range.end());
+    Err(de::Error::custom(format!("{key} = {}: must be between {least} and {most}{unit}", brief(value))))
+}
+
+/// Reads a number and refuses it unless it is above 0, and finite.
+fn above_zero<'de, D: Deserializer<'de>>(deserializer: D, key: &str) -> Result<f64, D::Error> {
+    let value = f64::deserialize(deserializer)?;
+    if value.is_finite() && value > 0.0 {
+        return Ok(value);
+    }
+    Err(de::Error::custom(format!("{key} = {}: must be above 0 GB/s", brief(value))))
+}
+
+/// The range of each key that has one of its own.
+pub(super) mod of_key {
+    use serde::Deserialize;
+    use serde::de::{Deserializer, Error};
+
+    use super::{Seconds, WEEK_S, above_zero, between, brief};
+
+    pub(in crate::scenario) fn inlet_c<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        between(from, "inlet_c", -60.0..=100.0, " °C").map(Some)
+    }
+
+    /// What the core believes of a drive's threshold; it would take 70 °C instead of any other.
+    pub(in crate::scenario) fn warning_c<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        between(from, "warning_c", 40.0..=95.0, " °C").map(Some)
+    }
+
+    pub(in crate::scenario) fn read_ceiling<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        above_zero(from, "read_ceiling_gb_s").map(Some)
+    }
+
+    pub(in crate::scenario) fn write_ceiling<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        above_zero(from, "write_ceiling_gb_s").map(Some)
+    }
+
+    pub(in crate::scenario) fn rate_limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        above_zero(from, "rate_limit_gb_s").map(Some)
+    }
+
+    pub(in crate::scenario) fn spread<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        between(from, "spread_percent", 0.0..=50.0, " %")
+    }
+
+    /// Since the cap's window is 1 s.
+    pub(in crate::scenario) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Seconds, D::Error> {
+        between(from, "duration_s", 2.0..=WEEK_S, " s (a week)").map(Seconds)
+    }
+
+    pub(in crate::scenario) fn dwell<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Seconds>, D::Error> {
+        between(from, "dwell_s", 0.1..=WEEK_S, " s").map(|span| Some(Seconds(span)))
+    }
+
+    /// 0 is never.
+    pub(in crate::scenario) fn rotation<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Seconds>, D::Error> {
+        let span = f64::deserialize(from)?;
+        if span.abs() <= 0.0 || (0.1..=WEEK_S).contains(&span) {
+            return Ok(Some(Seconds(span)));
+        }
+        let given = brief(span);
+        Err(D::Error::custom(format!("rotation_s = {given}: must be 0 (never), or between 0.1 and {WEEK_S} s")))
+    }
+
+    pub(in crate::scenario) fn poll<'de, D: Deserializer<'de>>(from: D) -> Result<Seconds, D::Error> {
+        between(from, "poll_s", 0.001..=WEEK_S, " s").map(Seconds)
+    }
+
+    /// The status field has 15 bits, and 0 is success.
+    pub(in crate::scenario) fn failed_status<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
+        let status = u16::deserialize(from)?;
+        if (1..=0x7FFF).contains(&status) {
+            return Ok(status);
+        }
+        Err(D::Error::custom(format!("failed_status = {status:#06x}: must be between 0x0001 and 0x7fff (15 bits)")))
     }
 }

@@ -10,8 +10,8 @@
 //!     Idle Transition Power State   (ITPS): 3
 //! ```
 //!
-//! The words are the same in every version; spaces and rules between them are not. Posts often end after the entries that
-//! matter, so entries that are not there are empty.
+//! The words are the same in every version; spaces and rules between them are not. Posts often end after the entries
+//! that matter, so entries that are not there are empty.
 
 use wattline_core::nvme::PowerState;
 use wattline_core::nvme::feature::autonomous_transitions::Transition;

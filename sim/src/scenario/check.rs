@@ -1,0 +1,173 @@
+//! Whether the keys of a scenario fit together; each alone was checked as it was read.
+
+use super::Scenario;
+use super::schema::{JobSection, RowWork};
+use super::value::{Drives, Seconds, brief, watts};
+use crate::calibration::Article;
+
+impl Scenario {
+    /// Whether the keys fit together; else what does not.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let article = Article::embedded();
+        for (key, text) in [("name", &self.name), ("description", &self.description)] {
+            if text.chars().any(|letter| letter.is_control() && letter != '\n' && letter != '\t') {
+                return Err(format!("{key}: has control characters, which a terminal could obey"));
+            }
+        }
+        self.check_drives(&article)?;
+        self.check_rows()?;
+        self.check_jobs()?;
+        self.check_moments()?;
+        self.check_governor(&article)?;
+        self.check_expectations(&article)?;
+        let faults = self.faults;
+        if faults.lost.0 + faults.late.0 + faults.failed.0 > 1.0 {
+            return Err("faults: `lost`, `late` and `failed` are shares of all commands, together at most 1".into());
+        }
+        Ok(())
+    }
+
+    /// Why no optimum is defined for the run: what does not stay the same all along, or was never measured. `None`: it
+    /// is.
+    #[must_use]
+    pub fn unsteady(&self) -> Option<String> {
+        self.unsteady_by(&Article::embedded())
+    }
+
+    fn unsteady_by(&self, article: &Article) -> Option<String> {
+        let of_job = |(index, job): (usize, &JobSection)| {
+            let what = if job.start_s.0 > 0.0 {
+                format!("starts at {} s", job.start_s.0)
+            } else if let Some(stop) = job.stop_s.filter(|stop| stop.0 < self.duration_s.0) {
+                format!("stops at {} s", stop.0)
+            } else if job.rate_limit_gb_s.is_some() {
+                "has a `rate_limit_gb_s`".into()
+            } else if article.row(job.work, 0).is_none() {
+                format!("does {}, which was never measured", job.work.name())
+            } else {
+                return None;
+            };
+            Some(format!("job {} {what}", index + 1))
+        };
+        let idle = || (0..self.drives.count).find(|slot| !self.job.iter().any(|job| job.drives.contains(*slot)));
+        if !self.cap.is_empty() {
+            return Some("`[[cap]]` changes the cap".into());
+        }
+        if !self.removal.is_empty() {
+            return Some("`[[removal]]` pulls drives".into());
+        }
+        if self.drives.count == 0 {
+            return Some("there are no drives".into());
+        }
+        let of_jobs = self.job.iter().enumerate().find_map(of_job);
+        of_jobs.or_else(|| idle().map(|slot| format!("drive {slot} has no job")))
+    }
+
+    fn check_drives(&self, article: &Article) -> Result<(), String> {
+        let (count, states) = (self.drives.count, article.drive.max_power_w.len());
+        if count > crate::MAX_DRIVES {
+            return Err(format!("drives.count = {count}: at most {}", crate::MAX_DRIVES));
+        }
+        let rows = self.row.iter().filter_map(|row| row.ps.map(|ps| ("row.ps", ps)));
+        let ends = [("drives.initial_ps", self.drives.initial_ps), ("drives.fallback_ps", self.drives.fallback_ps)];
+        if let Some((key, ps)) = rows.chain(ends).find(|(_, ps)| *ps >= states) {
+            return Err(format!("{key} = {ps}: the drive has the states 0 to {}", states - 1));
+        }
+        let named = self.job.iter().map(|job| &job.drives).chain(self.reset.iter().map(|at| &at.drives));
+        let named = named.chain(self.removal.iter().map(|at| &at.drives));
+        match (named.filter_map(Drives::highest).max().filter(|highest| *highest >= count), count) {
+            (Some(highest), 0) => Err(format!("drive {highest} is named, but drives.count = 0")),
+            (Some(highest), _) => Err(format!("drive {highest} is named, but there are {count} (0 to {})", count - 1)),
+            (None, _) => Ok(()),
+        }
+    }
+
+    fn check_rows(&self) -> Result<(), String> {
+        for row in &self.row {
+            let idle = matches!(row.work, RowWork::Idle | RowWork::IdleNoDrives);
+            if idle == row.ps.is_some() {
+                return Err("row: `ps` belongs to rows with work, and to all of them".into());
+            }
+        }
+        if !self.row.is_empty() && (self.governor.is_some() || !self.job.is_empty()) {
+            return Err("`row` goes with neither `job` nor `governor`: each row is a run of its own".into());
+        }
+        Ok(())
+    }
+
+    fn check_jobs(&self) -> Result<(), String> {
+        for (job, number) in self.job.iter().zip(1..) {
+            if job.queue_depth == 0 {
+                return Err(format!("job {number}: queue_depth = 0: must be at least 1"));
+            }
+            if job.block_kib == 0 || job.block_kib > 1 << 20 {
+                let given = job.block_kib;
+                return Err(format!("job {number}: block_kib = {given}: must be between 1 and 1048576 (1 GiB)"));
+            }
+            if let Some(stop) = job.stop_s.filter(|stop| stop.0 <= job.start_s.0) {
+                let (start_s, stop_s) = (brief(job.start_s.0), brief(stop.0));
+                return Err(format!("job {number}: stop_s = {stop_s} is not after start_s = {start_s}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// That nothing is to happen after the end, where it would pass for something that was simulated.
+    fn check_moments(&self) -> Result<(), String> {
+        let numbered = |key: &'static str, moments: Vec<Seconds>| {
+            moments.into_iter().zip(1..).map(move |(moment, number)| (key, number, moment))
+        };
+        let all = numbered("cap", self.cap.iter().map(|cap| cap.at_s).collect())
+            .chain(numbered("reset", self.reset.iter().map(|reset| reset.at_s).collect()))
+            .chain(numbered("removal", self.removal.iter().map(|removal| removal.at_s).collect()))
+            .chain(numbered("job", self.job.iter().map(|job| job.start_s).collect()));
+        for (key, number, moment) in all {
+            if moment.0 >= self.duration_s.0 {
+                let (name, at_s) = (if key == "job" { "start_s" } else { "at_s" }, brief(moment.0));
+                let end_s = brief(self.duration_s.0);
+                return Err(format!("{key} {number}: {name} = {at_s} is not before the end, duration_s = {end_s}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_governor(&self, article: &Article) -> Result<(), String> {
+        let Some(governor) = &self.governor else {
+            if self.cap.is_empty() {
+                return Ok(());
+            }
+            return Err("`cap` changes a cap, but there is no `governor`".into());
+        };
+        let lowest_w = article.drive.max_power_w.iter().copied().fold(f64::INFINITY, f64::min);
+        let limit_w = watts(governor.slot_limit_w.0);
+        if limit_w < lowest_w {
+            return Err(format!(
+                "governor.slot_limit_w = {limit_w}: even the lowest state may take {lowest_w} W, so no state is left"
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_expectations(&self, article: &Article) -> Result<(), String> {
+        let expect = &self.expect;
+        let given = [
+            ("shed_s", expect.shed_s.is_some()),
+            ("optimum_share", expect.optimum_share.is_some()),
+            ("fair_within", expect.fair_within.is_some()),
+            ("margin_at_most_w", expect.margin_at_most_w.is_some()),
+        ];
+        if self.governor.is_none()
+            && let Some((key, _)) = given.iter().find(|(_, given)| *given)
+        {
+            return Err(format!("`expect.{key}` is about a governed run, but there is no `governor`"));
+        }
+        if expect.optimum_share.is_some()
+            && let Some(why) = self.unsteady_by(article)
+        {
+            return Err(format!(
+                "`expect.optimum_share` needs one cap and the same work all along, else no optimum is defined: {why}"
+            ));
+        }
+        Ok(())
+    }
+}
