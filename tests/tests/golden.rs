@@ -1,5 +1,5 @@
-//! Bytes that real drives and real tools wrote, as the core reads them. What is expected is from the text that the tools
-//! wrote beside them, or from a second look at the bytes by hand.
+//! Bytes that real drives and real tools wrote, as the core reads them. What is expected is from the text that the
+//! tools wrote beside them, or from a second look at the bytes by hand.
 
 use std::fs;
 use std::path::{Path, PathBuf};
