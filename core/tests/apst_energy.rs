@@ -1,5 +1,5 @@
-//! The energy policy against naive second implementations: what a drive does in one gap, step by step, all tables of small
-//! instances, and all lengths of a gap.
+//! The energy policy against naive second implementations: what a drive does in one gap, step by step, all tables of
+//! small instances, and all lengths of a gap.
 
 use proptest::prelude::*;
 use wattline_core::apst::energy::{self, Basis, Parameters, PerMille};
