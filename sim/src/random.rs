@@ -16,6 +16,8 @@ pub enum Purpose {
     Meter,
     /// What becomes of a drive's commands.
     Wire,
+    /// How long drives are left alone; the second part of a stream's name is the family.
+    Gaps,
 }
 
 /// One stream of random numbers.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand};
 use wattline_core::units::Milliwatts;
 use wattline_sim::calibration::Calibration;
+use wattline_sim::idle;
 use wattline_sim::outcome::{self, Outcome};
 use wattline_sim::scenario::value::{Cap, parse_cap};
 use wattline_sim::scenario::{self, Scenario, ScenarioError, builtin};
@@ -39,6 +40,21 @@ enum Command {
     Run(RunArguments),
     /// Shows how the model was calibrated, and how well its form predicts a row that it has not seen.
     Calibrate,
+    /// Prints, as Markdown, what idle drives cost under each policy: for every power table in a file of posted ones.
+    IdleStudy(IdleStudyArguments),
+}
+
+#[derive(Debug, Args)]
+struct IdleStudyArguments {
+    /// JSON file of power tables.
+    #[arg(value_name = "FILE.json")]
+    catalogue: PathBuf,
+    /// Seed of the recorded gaps, instead of 1; the held-out ones have the next.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Gaps of each family.
+    #[arg(long, value_name = "N", default_value_t = 4000)]
+    gaps: usize,
 }
 
 #[derive(Debug, Args)]
@@ -71,6 +87,10 @@ pub(crate) enum CliError {
     NotGoverned { option: &'static str, scenario: String },
     #[error("cannot write the {what} to {}: {source}", path.display())]
     Unwritable { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{}: no list of power tables: {source}", path.display())]
+    NoCatalogue { path: PathBuf, source: serde_json::Error },
     #[error("cannot write to standard output: {0}")]
     Output(#[from] io::Error),
     #[error("cannot express the result as JSON: {0}")]
@@ -90,8 +110,27 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<bool, CliError> {
             print(&tables::calibration(&calibration))?;
             Ok(true)
         }
+        Some(Command::IdleStudy(study)) => {
+            print(&idle_study(study)?)?;
+            Ok(true)
+        }
         Some(Command::Run(run)) => run_scenario(run, &calibration),
     }
+}
+
+fn idle_study(arguments: &IdleStudyArguments) -> Result<String, CliError> {
+    let IdleStudyArguments { catalogue: path, seed, gaps } = arguments;
+    let unreadable = |source| CliError::Unreadable { path: path.clone(), source };
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let tables = idle::catalogue::read(&text).map_err(|source| CliError::NoCatalogue { path: path.clone(), source })?;
+    let mut command = format!("wattline-sim idle-study {}", path.display());
+    if *seed != 1 {
+        command += &format!(" --seed {seed}");
+    }
+    if *gaps != 4000 {
+        command += &format!(" --gaps {gaps}");
+    }
+    Ok(idle::markdown::document(&idle::study::run(tables, *seed, *gaps), &command))
 }
 
 fn demo(calibration: &Calibration) -> Result<bool, CliError> {
