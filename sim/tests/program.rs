@@ -55,9 +55,12 @@ fn wrong_input_is_status_2_with_words_and_nothing_on_standard_output() {
     fs::write(here.join("cut.toml"), "name = \"cut\"\nduration_s = 10\n[gover").expect("written");
     fs::write(here.join("key.toml"), "name = \"key\"\nduraton_s = 10\n").expect("written");
     fs::write(here.join("binary.toml"), [0xFF, 0xFE, 0x00]).expect("written");
+    fs::write(here.join("drives.json"), "{}").expect("written");
     for (arguments, said) in [
         (&["run", "r760"][..], "no scenario `r760`"),
         (&["run", "missing.toml"], "cannot read scenario missing.toml"),
+        (&["idle-study", "missing.json"], "cannot read missing.json"),
+        (&["idle-study", "drives.json"], "drives.json: no list of power tables"),
         (&["run", "empty.toml"], "0 bytes"),
         (&["run", "cut.toml"], "cut.toml, line 3"),
         (&["run", "key.toml"], "did you mean `duration_s`?"),

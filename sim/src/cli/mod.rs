@@ -134,7 +134,13 @@ fn idle_study(arguments: &IdleStudyArguments) -> Result<String, CliError> {
     let unreadable = |source| CliError::Unreadable { path: path.clone(), source };
     let text = fs::read_to_string(path).map_err(unreadable)?;
     let tables = idle::catalogue::read(&text).map_err(|source| CliError::NoCatalogue { path: path.clone(), source })?;
-    let command = format!("wattline-sim idle-study {} --seed {seed} --gaps {gaps}", path.display());
+    let mut command = format!("wattline-sim idle-study {}", path.display());
+    if *seed != 1 {
+        command += &format!(" --seed {seed}");
+    }
+    if *gaps != 4000 {
+        command += &format!(" --gaps {gaps}");
+    }
     Ok(idle::markdown::document(&idle::study::run(tables, *seed, *gaps), &command))
 }
 

@@ -56,8 +56,8 @@ fn introduction(text: &mut String, study: &Study, command: &str) -> std::fmt::Re
             "{tables} distinct power tables of {posts} posts about drives with non-operational states; {gaps} gaps of \
              each of five families, with the seed {seed} (recorded: the histogram is made of them) and {next} (held \
              out). Active energy is left out. Every policy may make a command wait 100 ms, Linux' default; Windows is \
-             balanced, on the mains. The clairvoyant knows each gap, and stays or goes at once to the best state within \
-             the same bound. The model and its estimates are in `core/src/apst/energy/mod.rs`, the families in \
+             balanced, on the mains. The clairvoyant knows each gap, and stays or goes at once to the best state \
+             within the same bound. The model and its estimates are in `core/src/apst/energy/mod.rs`, the families in \
              `sim/src/idle/families.rs`."
         ),
     )?;
@@ -162,10 +162,10 @@ fn promises(text: &mut String, study: &Study) -> std::fmt::Result {
     paragraph(
         text,
         "*Worst* is the most that the table costs on any gaps, divided by the clairvoyant's, computed exactly; *met* \
-         the most in this study. Useful is a state that is the best one for some gap. With one, nothing lies on the way \
-         down, and theory says 2, and a bit more where half a millisecond matters, since a table waits whole ones. With \
-         n, every entry on the way is paid besides, and theory says n + 1; a state on the way that makes it worse is \
-         left out.",
+         the most in this study. Useful is a state that is the best one for some gap. With one, nothing lies on the \
+         way down, and theory says 2, and a bit more where half a millisecond matters, since a table waits whole \
+         ones. With n, every entry on the way is paid besides, and theory says n + 1; a state on the way that makes \
+         it worse is left out.",
     )?;
     writeln!(text, "| useful states | power tables | one left out | theory | worst: mean | most | met |")?;
     writeln!(text, "|---|---|---|---|---|---|---|")?;

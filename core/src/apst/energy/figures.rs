@@ -6,9 +6,9 @@ use crate::apst::Drive;
 use crate::nvme::{Power, PowerState, PowerStateDescriptor};
 use crate::units::Microseconds;
 
-/// The share of an operational state's maximum that a drive takes while it waits for work there, where nothing is
-/// reported: one in so many. **A guess.** The drives that report it take, waiting in any state, 1/7 (SN850X), 1/4
-/// (P310) and 1/3 (SN550) of the least maximum of their operational states, and the reference drive takes 1/2.
+/// What a drive takes while it waits for work, where nothing is reported: this part of the least maximum of its
+/// operational states. **A guess.** The few drives that report it take 1/7 (SN850X), 1/3 (SN550), and 1/4 to 1/2 by
+/// state (P3 Plus); the reference drive takes 1/2.
 const IDLE_SHARE: u32 = 4;
 
 /// Energy in tenths of a nanojoule: the product of tenths of a milliwatt, in which descriptors count, and microseconds.

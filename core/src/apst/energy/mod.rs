@@ -28,21 +28,22 @@
 //!
 //! **Without a histogram** the thresholds are those at which the next state becomes the cheaper one (`envelope`): a
 //! drive that goes down when it has spent on waiting what going costs never spends more than twice what somebody
-//! spends who knows the gaps, and with several targets on the way somewhat more. [`worst_ratio`] tells how much, for
-//! any table.
+//! spends who knows the gaps, but for the half millisecond to which a wait can be set, and with several targets on the
+//! way somewhat more. [`worst_ratio`] tells how much, for any table.
 //!
 //! **With a histogram** ([`super::gaps::Gaps`]) the thresholds are those with the least energy on what it holds
-//! (`expected`): no other table that keeps the bound, whose waits are at least the floor and whose states take less
-//! and less, costs less on these gaps, for a drive that rests in [`Parameters::rests_in`]. For gaps longer than all of
-//! them the way goes on as without a histogram, so that a drive which has never been left alone for long still goes to
-//! sleep when it is.
+//! (`expected`): no other table that keeps the bound, whose waits are at least the floor and whose states take less and
+//! less, costs less on these gaps, for a drive that rests in [`Parameters::rests_in`]. That is so for up to three
+//! targets, the most that any known drive has; of more, the three that are best alone are looked at. For gaps longer
+//! than all of them the way goes on as without a histogram, so that a drive which has never been left alone for long
+//! still goes to sleep when it is.
 //!
 //! **From other operational states** the drive goes down the same way, from where that is best for their own P(r): the
 //! entries of non-operational states exist only once in a table.
 //!
 //! **What this leaves out**: latencies of operational states; that a drive may need less than the maxima; work in the
-//! background; all active energy; and which state the drive really rests in. An average drive's transitions cost less
-//! than assumed: the simulator's study repeats everything with a third and with three times as much.
+//! background; all active energy; and which state the drive really rests in. What transitions really cost is not
+//! known: the simulator's study repeats everything with a third of it and with three times as much.
 //!
 //! **How to switch it off**: a tolerance of zero, or [`super::Wish::Off`].
 
