@@ -205,7 +205,9 @@ proptest! {
     /// Whatever a drive says: a plan speaks about every state, targets are non-operational states of the drive and
     /// deeper than the source, and a verdict's promise is kept by building at that tolerance.
     #[test]
-    fn whatever_a_drive_says(states in prop::collection::vec(any_state(), 0..33), cap in prop::option::of(0u64..300_000)) {
+    fn whatever_a_drive_says(
+        states in prop::collection::vec(any_state(), 0..33), cap in prop::option::of(0u64..300_000),
+    ) {
         let drive = Drive { states: &states, supported: None };
         let tolerance = cap.map_or(Tolerance::Unlimited, |cap| Tolerance::AtMost(micros(cap)));
         for parameters in [Parameters::TWO_TIER, Parameters::TWO_PERCENT] {

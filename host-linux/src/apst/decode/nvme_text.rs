@@ -93,7 +93,8 @@ fn time(text: &str) -> Result<u32, String> {
 mod tests {
     use super::*;
 
-    const ONE: &str = "\tAutonomous Power State Transition Enable (APSTE): Enabled\n\tEntry[ 3]   \n\t.................\n\
+    const ONE: &str = "\tAutonomous Power State Transition Enable (APSTE): Enabled\n\
+        \tEntry[ 3]   \n\t.................\n\
         \tIdle Time Prior to Transition (ITPT): 8500 ms\n\tIdle Transition Power State   (ITPS): 4\n";
 
     #[test]
