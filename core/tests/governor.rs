@@ -174,6 +174,22 @@ fn equal_drives_take_turns() {
     assert!(sum / 600e3 >= 0.98 * 75.06, "{}", sum / 600e3);
 }
 
+/// Turns wake drives; those that do nothing have nothing to share.
+#[test]
+fn drives_that_do_nothing_are_left_alone() {
+    let mut world = article(server(1050));
+    for slot in 0..24 {
+        world.event(Event::Work { slot, seen: WorkSet::NONE });
+    }
+    world.calm();
+    let before = world.log.len();
+    world.run_for(300 * SECOND);
+    assert_eq!(world.log.len(), before, "{:?}", &world.log[before..]);
+    world.event(Event::Work { slot: 7, seen: writing() });
+    world.run_for(60 * SECOND);
+    assert!(world.log.len() > before, "with work, turns go on");
+}
+
 // ---- work ----
 
 #[test]

@@ -20,6 +20,8 @@ pub(super) struct Entry {
     /// work.
     pub(super) seen: WorkSet,
     pub(super) seen_until: Option<Instant>,
+    /// It was seen doing nothing.
+    pub(super) idle: bool,
     /// When it was sent to a lower state last.
     pub(super) lowered: Instant,
     /// What it has had so far: the value of its states, summed over time.
@@ -54,6 +56,7 @@ impl Entry {
             target: None,
             seen: WorkSet::NONE,
             seen_until: None,
+            idle: false,
             lowered: now,
             service: 0,
             turns: 0,

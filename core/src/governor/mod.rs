@@ -197,6 +197,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             Event::Work { slot, seen } => {
                 let counts_for = self.config.window.saturating_add(self.config.dwell);
                 self.with(slot, |entry, _| {
+                    entry.idle = seen.is_empty();
                     if !entry.config.declared.contains_all(seen) {
                         entry.seen = entry.seen.union(seen);
                         entry.seen_until = None;

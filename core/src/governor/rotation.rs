@@ -17,6 +17,8 @@
 //! After a new plan has taken a turn away from a drive, it is nearly first in line; but a drive that was favoured for
 //! an hour is not made to wait for one.
 //!
+//! Drives that were all seen doing nothing are left asleep: they take no turns.
+//!
 //! **Cost.** A turn is one raise, which waits for the lowered drives to settle: that long a drive's better state is
 //! given up. The interval between turns should be long against settling.
 
@@ -79,7 +81,9 @@ pub(super) fn rotate<const DRIVES: usize>(figures: Figures<'_>, entries: &mut [O
         let Some(entry) = entries.get(slot).and_then(Option::as_ref) else { continue };
         let kind = Kind::of(entry);
         let is_first = !entries.iter().take(slot).flatten().any(|earlier| Kind::of(earlier) == kind);
-        if is_first {
+        // Turns wake drives, and those that do nothing have nothing to share.
+        let has_work = entries.iter().flatten().any(|equal| Kind::of(equal) == kind && !equal.idle);
+        if is_first && has_work {
             let moves = moves(figures, entries, kind);
             forget(entries, kind);
             for (slot, state) in moves {

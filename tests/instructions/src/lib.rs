@@ -30,6 +30,11 @@ pub fn page_of_32_states() -> Box<Page> {
     page
 }
 
+/// A page as a value.
+pub fn controller(page: Box<Page>) -> IdentifyController {
+    IdentifyController::decode(&page).expect("a page of a real drive")
+}
+
 /// The drive's table: to PS3 after 100 ms, to PS4 after 2 s.
 pub fn table() -> [u8; Table::LENGTH] {
     let mut table = [0; Table::LENGTH];
