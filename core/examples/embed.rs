@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use wattline_core::governor::{Command, CommandId, Config, DriveConfig, Event, Governor, Outcome, Request, Slot};
 use wattline_core::nvme::PowerState;
-use wattline_core::profile::{Profile, StateProfile, WorkSet};
+use wattline_core::profile::{Profile, StateProfile};
 use wattline_core::units::{Instant, Microseconds, Milliwatts};
 
 const DRIVES: usize = 4;
@@ -28,13 +28,8 @@ fn main() {
     // One kind of drive. `Profile::from_identify` makes this from what the drive says of itself.
     let kind = governor.add_profile(three_states([14, 9, 6])).expect("there is room for one profile");
     for slot in (0..).take(DRIVES) {
-        let drive = DriveConfig {
-            profile: kind,
-            slot_limit: Milliwatts::from_watts(25), // an M.2 or U.2 slot's limit, for drives that report no maximum
-            declared: WorkSet::ALL,
-            fallback: PowerState::PS0,
-            thermal: None,
-        };
+        // The slot's limit counts for drives that report no maximum.
+        let drive = DriveConfig::new(kind, Milliwatts::from_watts(25));
         governor.handle(board.now, Event::Attached { slot, drive });
     }
 

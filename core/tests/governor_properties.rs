@@ -104,11 +104,10 @@ fn drive_config() -> BoxedStrategy<DriveConfig> {
     let profile = prop_oneof![9 => 0..4u8, 1 => any::<u8>()];
     (profile, milliwatts(), declared, power_state(), prop::option::weighted(0.3, limits()))
         .prop_map(|(profile, slot_limit, declared, fallback, thermal)| DriveConfig {
-            profile: ProfileIndex(profile),
-            slot_limit,
             declared,
             fallback,
             thermal,
+            ..DriveConfig::new(ProfileIndex(profile), slot_limit)
         })
         .boxed()
 }

@@ -5,8 +5,7 @@
 //! W in their lowest operational state: 25 W does not do for all, and is more than enough for none.
 
 use wattline_core::governor::{Config, DriveConfig, MeterConfig, ProfileIndex};
-use wattline_core::nvme::PowerState;
-use wattline_core::profile::{Profile, StateProfile, WorkSet};
+use wattline_core::profile::{Profile, StateProfile};
 use wattline_core::thermal::ThermalLimits;
 use wattline_core::units::{Kelvin, Microseconds, Milliwatts};
 
@@ -80,12 +79,10 @@ pub fn profile() -> Profile {
 pub fn drive(profile: ProfileIndex) -> DriveConfig {
     /// WCTEMP and CCTEMP of this drive: 85 °C.
     const WARNING: Kelvin = Kelvin::new(358);
+    /// What an M.2 slot delivers: 3.3 V at 2.5 A (PCI Express M.2 Specification).
+    const SLOT_LIMIT: Milliwatts = Milliwatts::new(8_250);
     DriveConfig {
-        profile,
-        // What an M.2 slot delivers: 3.3 V at 2.5 A (PCI Express M.2 Specification).
-        slot_limit: Milliwatts::new(8_250),
-        declared: WorkSet::ALL,
-        fallback: PowerState::PS0,
         thermal: Some(ThermalLimits::from_thresholds(Some(WARNING), Some(WARNING))),
+        ..DriveConfig::new(profile, SLOT_LIMIT)
     }
 }

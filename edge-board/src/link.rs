@@ -21,7 +21,7 @@ use wattline_core::units::Instant;
 
 use crate::drive_port::DrivePort;
 
-/// Bytes that are enough for any message's frame: the longest event is a drive that is attached, in less than 80 bytes.
+/// Bytes that are enough for any message's frame: the longest event is a drive that is attached, in less than 100 bytes.
 pub const MAX_MESSAGE: usize = 128;
 
 /// From the bench.
@@ -151,11 +151,10 @@ impl<L: Read + ReadReady + Write> DrivePort for Link<L> {
 mod tests {
     use std::collections::VecDeque;
 
-    use wattline_core::governor::{DriveConfig, Outcome, ProfileIndex};
+    use wattline_core::governor::{DriveConfig, Outcome, ProfileIndex, Share};
     use wattline_core::nvme::PowerState;
-    use wattline_core::profile::WorkSet;
     use wattline_core::thermal::ThermalLimits;
-    use wattline_core::units::{Kelvin, Microseconds, Milliwatts};
+    use wattline_core::units::{BytesPerSecond, Kelvin, Microseconds, Milliwatts};
 
     use super::*;
 
@@ -232,11 +231,16 @@ mod tests {
             timeout: Microseconds::MAX,
         };
         let drive = DriveConfig {
-            profile: ProfileIndex(u8::MAX),
-            slot_limit: Milliwatts::MAX,
-            declared: WorkSet::ALL,
             fallback: PowerState::new(31).unwrap(),
             thermal: Some(longest),
+            share: Share {
+                weight: u8::MAX,
+                priority: u8::MAX,
+                guarantee: BytesPerSecond::MAX,
+                group: Some(u8::MAX),
+                shelf: Some(u8::MAX),
+            },
+            ..DriveConfig::new(ProfileIndex(u8::MAX), Milliwatts::MAX)
         };
         let message = step(Some(Event::Attached { slot: u8::MAX, drive }));
         let mut link = link();

@@ -42,11 +42,10 @@ impl Host {
         let mut governor = Box::new(Governor::new(config));
         let profile = governor.add_profile(profile).unwrap_or(ProfileIndex(0));
         let drive = DriveConfig {
-            profile,
-            slot_limit: section.slot_limit_w.0,
             declared: declared(section),
             fallback: power_state(scenario.drives.fallback_ps),
             thermal: section.warning_c.map(|warning_c| ThermalLimits::from_thresholds(kelvin(warning_c), None)),
+            ..DriveConfig::new(profile, section.slot_limit_w.0)
         };
         Self { governor, drive, journal, alarms: Vec::new() }
     }

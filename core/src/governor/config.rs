@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::nvme::PowerState;
 use crate::profile::WorkSet;
 use crate::thermal::ThermalLimits;
-use crate::units::{Microseconds, Milliwatts};
+use crate::units::{BytesPerSecond, Microseconds, Milliwatts};
 
 /// The whole system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +71,61 @@ pub struct DriveConfig {
     pub fallback: PowerState,
     /// Where its heat is to be managed, by what limits. Its temperature must then be reported.
     pub thermal: Option<ThermalLimits>,
+    /// What it may claim of the watts.
+    pub share: Share,
+}
+
+/// What a drive may claim of the watts, in comparison with the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Share {
+    /// How much a byte of this drive counts for among drives of its priority: 1 to [`Share::MAX_WEIGHT`]; anything else
+    /// counts as the nearer of the two.
+    pub weight: u8,
+    /// Classes are served in this order, 0 first: a later one gets what the earlier ones cannot use.
+    pub priority: u8,
+    /// The throughput that it is to have at least, before any drive gets more than its own guarantee; zero: none.
+    pub guarantee: BytesPerSecond,
+    /// Drives that stripe together have one number: together they give as much as each gives that is as slow as the
+    /// slowest. `None`: it stands for itself. A group lies within one shelf; members in another shelf are another
+    /// group.
+    pub group: Option<u8>,
+    /// The shelf that it is in, one of [`SHELVES`]; `None`, or any other number: no shelf limits it.
+    pub shelf: Option<Shelf>,
+}
+
+/// How many shelves there can be.
+pub const SHELVES: usize = 8;
+
+/// The number of a shelf: slots that share a limit within the system's.
+pub type Shelf = u8;
+
+impl Share {
+    /// The largest weight.
+    pub const MAX_WEIGHT: u8 = 16;
+}
+
+impl Default for Share {
+    /// A drive like any other: of weight 1 in the first class, with no guarantee, no group, and no shelf.
+    fn default() -> Self {
+        Self { weight: 1, priority: 0, guarantee: BytesPerSecond::ZERO, group: None, shelf: None }
+    }
+}
+
+impl DriveConfig {
+    /// A drive of which nothing else is said: it may do any work, falls back to PS0 when it is reset, has no limits of
+    /// heat, and shares the watts with the others as an equal.
+    #[must_use]
+    pub fn new(profile: ProfileIndex, slot_limit: Milliwatts) -> Self {
+        Self {
+            profile,
+            slot_limit,
+            declared: WorkSet::ALL,
+            fallback: PowerState::PS0,
+            thermal: None,
+            share: Share::default(),
+        }
+    }
 }
 
 impl Config {

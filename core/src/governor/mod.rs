@@ -29,7 +29,7 @@ use heapless::Vec;
 
 use self::alarms::Alarms;
 use self::clock::Clock;
-pub use self::config::{Config, DriveConfig, MeterConfig, ProfileIndex};
+pub use self::config::{Config, DriveConfig, MeterConfig, ProfileIndex, SHELVES, Share, Shelf};
 use self::entry::{Due, Entry, Figures, Outgoing};
 pub use self::event::{Alarm, Command, Event, Reason, Slot};
 use self::meter::Meter;
@@ -401,13 +401,7 @@ mod tests {
     fn the_largest_governor_counts_to_its_last_slot() {
         let mut governor = Governor::<256, 1>::new(Config::new(Milliwatts::from_watts(100_000), Milliwatts::ZERO));
         let profile = governor.add_profile(crate::profile::d5_p5336()).unwrap();
-        let drive = DriveConfig {
-            profile,
-            slot_limit: Milliwatts::from_watts(25),
-            declared: crate::profile::WorkSet::ALL,
-            fallback: PowerState::PS0,
-            thermal: None,
-        };
+        let drive = DriveConfig::new(profile, Milliwatts::from_watts(25));
         governor.handle(Instant::START, Event::Attached { slot: 255, drive });
         assert!(matches!(governor.poll(), Some(Command::Drive { slot: 255, .. })));
         assert_eq!(governor.poll(), None);

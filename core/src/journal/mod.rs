@@ -23,7 +23,7 @@ use crate::profile::Profile;
 use crate::units::Instant;
 
 /// The version of the frames and records described here.
-pub const FORMAT_VERSION: u16 = 1;
+pub const FORMAT_VERSION: u16 = 2;
 
 /// Bytes that are enough for any frame: the largest is a profile of 32 states with all figures measured.
 pub const MAX_FRAME: usize = 4096;
@@ -188,9 +188,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::governor::{Alarm, CommandId, DriveConfig, Outcome, ProfileIndex, Reason, Request};
+    use crate::governor::{Alarm, CommandId, DriveConfig, Outcome, ProfileIndex, Reason, Request, Share};
     use crate::nvme::{PowerState, Status};
-    use crate::profile::{Measured, PerWork, StateProfile, WorkSet, d5_p5336};
+    use crate::profile::{Measured, PerWork, StateProfile, d5_p5336};
     use crate::thermal::ThermalLimits;
     use crate::units::{BytesPerSecond, Microseconds, Milliwatts};
 
@@ -208,11 +208,9 @@ mod tests {
 
     fn samples() -> Vec<Record> {
         let drive = DriveConfig {
-            profile: ProfileIndex(0),
-            slot_limit: Milliwatts::from_watts(25),
-            declared: WorkSet::ALL,
-            fallback: PowerState::PS0,
             thermal: Some(ThermalLimits::from_thresholds(None, None)),
+            share: Share { guarantee: BytesPerSecond::new(200_000_000), shelf: Some(1), ..Share::default() },
+            ..DriveConfig::new(ProfileIndex(0), Milliwatts::from_watts(25))
         };
         let id = CommandId(70_000);
         std::vec![
@@ -237,9 +235,9 @@ mod tests {
         assert_eq!(read(&journal), samples().into_iter().map(Ok).collect::<Vec<_>>());
     }
 
-    /// Bytes of format version 1, a line for each sample. Once released they are never edited: a change here is a new
+    /// Bytes of format version 2, a line for each sample. Once released they are never edited: a change here is a new
     /// version.
-    const GOLDEN: &str = include_str!("golden-1.txt");
+    const GOLDEN: &str = include_str!("golden-2.txt");
 
     #[test]
     fn golden_bytes() {

@@ -16,7 +16,7 @@ pub struct Replay<const DRIVES: usize, const PROFILES: usize> {
 /// Why a record is not what the replay comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divergence {
-    /// The journal is of a later format than this core reads.
+    /// The journal is of another format than this core reads.
     Format(u16),
     /// The record needs one that must come before it: a start before the configuration, that before profiles, events,
     /// commands.
@@ -72,7 +72,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Replay<DRIVES, PROFILES> {
         match (record, self.governor.as_mut()) {
             (Record::Start { format, decisions, slots }, _) => {
                 *self = Self::new();
-                if format > FORMAT_VERSION {
+                if format != FORMAT_VERSION {
                     return Err(Divergence::Format(format));
                 }
                 if usize::from(slots) > DRIVES {
@@ -133,11 +133,8 @@ mod tests {
         governor.add_profile(d5_p5336()).unwrap();
         let mut records = std::vec![Record::start(3), Record::Config(config), Record::Profile(d5_p5336())];
         let drive = DriveConfig {
-            profile: ProfileIndex(0),
-            slot_limit: Milliwatts::from_watts(25),
             declared: WorkSet::of(Work::SequentialWrite),
-            fallback: PowerState::PS0,
-            thermal: None,
+            ..DriveConfig::new(ProfileIndex(0), Milliwatts::from_watts(25))
         };
         let mut events: Vec<_> = (0..3).map(|slot| Event::Attached { slot, drive: drive.clone() }).collect();
         events.push(Event::Cap(Milliwatts::from_watts(505)));

@@ -1,7 +1,6 @@
 //! Kinds of drives.
 
 use wattline_core::governor::{DriveConfig, ProfileIndex};
-use wattline_core::nvme::PowerState;
 use wattline_core::profile::{Profile, StateProfile, Work, WorkSet};
 use wattline_core::units::{Microseconds, Milliwatts};
 
@@ -22,13 +21,7 @@ pub(crate) fn nameplate(states: &[(u32, bool)]) -> Profile {
 
 /// A drive of the first profile that may do anything, in a slot of 40 W, and falls back to PS0.
 pub(crate) fn drive() -> DriveConfig {
-    DriveConfig {
-        profile: ProfileIndex(0),
-        slot_limit: Milliwatts::from_watts(40),
-        declared: WorkSet::ALL,
-        fallback: PowerState::PS0,
-        thermal: None,
-    }
+    DriveConfig::new(ProfileIndex(0), Milliwatts::from_watts(40))
 }
 
 pub(crate) fn writing() -> WorkSet {

@@ -35,7 +35,7 @@ pub enum JournalError {
         first: FrameError,
     },
     /// Written by a later version.
-    #[error("{input} has format version {format}, and this program reads up to {FORMAT_VERSION}")]
+    #[error("{input} has format version {format}, and this program reads version {FORMAT_VERSION}")]
     Format {
         /// What was read.
         input: Input,
@@ -66,7 +66,7 @@ fn frames(input: &Input) -> Result<(Vec<Frame>, usize), JournalError> {
         return Err(JournalError::NotAJournal { input: input.clone(), frames: frames.len(), first: *error });
     }
     let newer = frames.iter().find_map(|frame| match frame.content {
-        Ok(Record::Start { format, .. }) if format > FORMAT_VERSION => Some(format),
+        Ok(Record::Start { format, .. }) if format != FORMAT_VERSION => Some(format),
         _ => None,
     });
     match newer {
