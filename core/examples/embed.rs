@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use wattline_core::governor::{Command, CommandId, Config, DriveConfig, Event, Governor, Outcome, Request, Slot};
-use wattline_core::nvme::PowerState;
+use wattline_core::nvme::{PowerState, Status};
 use wattline_core::profile::{Profile, StateProfile};
 use wattline_core::units::{Instant, Microseconds, Milliwatts};
 
@@ -108,6 +108,8 @@ impl Board {
                 Outcome::Done
             }
             Request::ReadPowerState => Outcome::Is(*state),
+            // The configuration allows nothing else.
+            _ => Outcome::Rejected(Status::INVALID_FIELD),
         }
     }
 }

@@ -16,6 +16,7 @@
 //! | [`drive`] | one drive's transitions: wanted, in flight, settling, held, lost, unmanaged |
 //! | [`governor`] | the composition: events in, commands out |
 //! | [`journal`] | every event and command as a checked record |
+//! | [`history`] | what is kept of a drive's past over a restart |
 //!
 //! `examples/embed.rs` is the smallest loop around a [`governor::Governor`].
 #![no_std]
@@ -25,6 +26,7 @@ pub mod apst;
 pub mod budget;
 pub mod drive;
 pub mod governor;
+pub mod history;
 pub mod journal;
 pub mod nvme;
 pub mod profile;

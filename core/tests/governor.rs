@@ -137,7 +137,7 @@ fn a_raise_waits_for_the_confirmed_lowering_that_pays_for_it() {
     let mut world = few(2, 50);
     world.fate = Box::new(|_, request| match request {
         Request::SetPowerState(_) => Fate::Answer(100 * MILLISECOND),
-        Request::ReadPowerState => PROMPT,
+        _ => PROMPT,
     });
     world.attach(2, drive(), 2);
     world.calm();

@@ -266,6 +266,7 @@ fn tell(watched: &Watched, last_asked: &mut [PowerState; 32], happening: &Happen
                     Outcome::Done
                 }
                 Request::ReadPowerState => Outcome::Is(state.unwrap_or(*asked)),
+                other => panic!("no configuration here allows {other:?}"),
             };
             Some(Event::Completed { slot, id, outcome })
         }

@@ -168,6 +168,7 @@ mod tests {
                     Outcome::Done
                 }
                 Request::ReadPowerState => Outcome::Is(*state),
+                other => panic!("the board's configuration allows no {other:?}"),
             };
             self.answers.push_back(Event::Completed { slot, id, outcome });
             Ok(())

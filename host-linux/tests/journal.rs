@@ -40,6 +40,7 @@ fn records() -> Vec<Record> {
                         Outcome::Done
                     }
                     Request::ReadPowerState => Outcome::Is(*state),
+                    other => panic!("the configuration allows no {other:?}"),
                 };
                 events.push((at.after(Microseconds::from_millis(1)), Event::Completed { slot, id, outcome }));
             }

@@ -1,7 +1,6 @@
 //! The result of a run: what was measured, what was expected, and whether it held. JSON and tables come from this.
 
 use serde::Serialize;
-use wattline_core::governor::Alarm;
 use wattline_core::profile::WorkSet;
 
 use crate::calibration::Calibration;
@@ -234,7 +233,7 @@ fn governed(section: &GovernorSection, trace: &Trace) -> Governed {
     let alarms = trace.alarms.iter().map(|&(at, alarm, raised)| AlarmRecord {
         at_s: seconds(at),
         raised,
-        alarm: in_words(alarm),
+        alarm: alarm.to_string(),
     });
     Governed {
         cap_w: section.cap_w.0.get() as f64 / 1000.0,
@@ -271,19 +270,4 @@ fn groups(scenario: &Scenario, declared: WorkSet) -> Option<Vec<Group>> {
         }
     }
     Some(groups)
-}
-
-fn in_words(alarm: Alarm) -> String {
-    match alarm {
-        Alarm::CannotHold { missing } => format!("cannot hold the cap: {missing} missing"),
-        Alarm::MeterLost => "the meter is lost".into(),
-        Alarm::MeterAbovePrediction { surplus } => format!("the meter reads {surplus} more than was promised"),
-        Alarm::ClockBackwards => "the clock ran backwards".into(),
-        Alarm::Unmanaged { slot, cause } => format!("drive {slot} is not managed: {cause:?}"),
-        Alarm::UndeclaredWork { slot, work } => {
-            let kinds: Vec<_> = work.kinds().map(|kind| kind.name()).collect();
-            format!("drive {slot} does undeclared work; it may do {}", kinds.join(", "))
-        }
-        Alarm::TemperatureLost { slot } => format!("the temperature of drive {slot} is lost"),
-    }
 }

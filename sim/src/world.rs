@@ -4,6 +4,7 @@
 //! lets time pass up to it, does what is due, and records what has changed.
 
 use wattline_core::governor::{Command, Event, Outcome, Request, Slot};
+use wattline_core::nvme::Status;
 use wattline_core::profile::WorkSet;
 use wattline_core::units::Milliwatts;
 
@@ -229,6 +230,8 @@ impl<'a> World<'a> {
                 Outcome::Done
             }
             (_, Request::ReadPowerState) => Outcome::Is(host::power_state(drive.held().unwrap_or(0))),
+            // No scenario allows another lever.
+            _ => Outcome::Rejected(Status::INVALID_FIELD),
         };
         if let Some(arrival) = self.wires.arrival(self.now, order.fate) {
             self.queue.push(arrival, Happening::Arrive(Answer { order, outcome }));
@@ -244,7 +247,7 @@ impl<'a> World<'a> {
             match (outcome, order.request) {
                 (Outcome::Is(state), _) => Wire::Read { id, state: state.index() },
                 (Outcome::Done, Request::SetPowerState(state)) => Wire::Answered { id, set: state.index() },
-                (Outcome::Done, Request::ReadPowerState) | (Outcome::Rejected(_), _) => Wire::Refused { id },
+                _ => Wire::Refused { id },
             },
         );
         self.tell(Event::Completed { slot: wire_slot(order.slot), id: order.id, outcome });
@@ -300,7 +303,7 @@ impl<'a> World<'a> {
             let slot = usize::from(slot);
             let set = match request {
                 Request::SetPowerState(state) => Some(state.index()),
-                Request::ReadPowerState => None,
+                _ => None,
             };
             self.note(slot, Wire::Sent { id: id.0, set });
             let order = self.wires.send(self.now, slot, id, request);

@@ -12,6 +12,9 @@
 //!
 //! 704 bytes for a drive.
 
+use heapless::Vec;
+use serde::{Deserialize, Serialize};
+
 use crate::units::Microseconds;
 
 /// How many bins there are: 8 exact ones, then 8 for each of the 21 octaves up to 2²⁴ ms.
@@ -23,9 +26,10 @@ const MOST: u32 = 1 << 20;
 /// The longest gap that is told from a longer one, in milliseconds.
 const LONGEST_MS: u32 = 1 << 24;
 
-/// Past idle gaps of one drive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Past idle gaps of one drive. Serialised as pairs of bin and count, without empty bins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(try_from = "Pairs", into = "Pairs")]
 pub struct Gaps {
     counts: [u32; BINS],
     total: u32,
@@ -78,6 +82,12 @@ impl Gaps {
         bins.map(|(bin, count)| Held { milliseconds: edge(bin), count: *count })
     }
 
+    /// One gap of every length that is told from others.
+    #[cfg(test)]
+    pub(crate) fn edges(&self) -> impl Iterator<Item = Microseconds> {
+        (0..BINS).map(|bin| Microseconds::new(u64::from(edge(bin)) * 1000))
+    }
+
     /// Halves every count, rounded up.
     fn halve(&mut self) {
         self.total = 0;
@@ -85,6 +95,39 @@ impl Gaps {
             *count = count.div_ceil(2);
             self.total += *count;
         }
+    }
+}
+
+/// A histogram as it is serialised.
+type Pairs = Vec<(u8, u32), BINS>;
+
+impl From<Gaps> for Pairs {
+    fn from(gaps: Gaps) -> Self {
+        (0..=u8::MAX).zip(gaps.counts).filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+/// A histogram with bins or counts that none can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoHistogram;
+
+impl core::fmt::Display for NoHistogram {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("no histogram of idle gaps: a bin or a count is out of range")
+    }
+}
+
+impl TryFrom<Pairs> for Gaps {
+    type Error = NoHistogram;
+
+    fn try_from(pairs: Pairs) -> Result<Self, NoHistogram> {
+        let mut gaps = Self::new();
+        for (bin, count) in pairs {
+            let held = gaps.counts.get_mut(usize::from(bin)).filter(|held| **held == 0).ok_or(NoHistogram)?;
+            *held = count;
+            gaps.total = gaps.total.checked_add(count).filter(|total| *total <= MOST).ok_or(NoHistogram)?;
+        }
+        Ok(gaps)
     }
 }
 

@@ -1,7 +1,8 @@
 //! A fixed set of alarms, each of which remembers what was told of it.
 
 use super::event::{Alarm, Command, Slot};
-use crate::drive::Cause;
+use crate::drive::{Cause, CommandId, Lever};
+use crate::nvme::Status;
 use crate::profile::WorkSet;
 use crate::units::Milliwatts;
 
@@ -46,6 +47,10 @@ pub(super) struct DriveAlarms {
     pub(super) unmanaged: Latch<Cause>,
     pub(super) undeclared_work: Latch<WorkSet>,
     pub(super) temperature_lost: Latch<()>,
+    pub(super) lever_refused: Latch<Lever>,
+    pub(super) backstop_refused: Latch<Option<Status>>,
+    pub(super) record_damaged: Latch<()>,
+    pub(super) no_answer: Latch<CommandId>,
 }
 
 /// All alarms.
@@ -98,6 +103,10 @@ impl DriveAlarms {
         self.unmanaged.set(None);
         self.undeclared_work.set(None);
         self.temperature_lost.set(None);
+        self.lever_refused.set(None);
+        self.backstop_refused.set(None);
+        self.record_damaged.set(None);
+        self.no_answer.set(None);
     }
 
     fn next_change(&mut self, slot: Slot) -> Option<(Alarm, bool)> {
@@ -107,7 +116,19 @@ impl DriveAlarms {
         if let Some((work, raised)) = self.undeclared_work.change() {
             return Some((Alarm::UndeclaredWork { slot, work }, raised));
         }
-        let ((), raised) = self.temperature_lost.change()?;
-        Some((Alarm::TemperatureLost { slot }, raised))
+        if let Some(((), raised)) = self.temperature_lost.change() {
+            return Some((Alarm::TemperatureLost { slot }, raised));
+        }
+        if let Some((lever, raised)) = self.lever_refused.change() {
+            return Some((Alarm::LeverRefused { slot, lever }, raised));
+        }
+        if let Some((status, raised)) = self.backstop_refused.change() {
+            return Some((Alarm::BackstopRefused { slot, status }, raised));
+        }
+        if let Some((id, raised)) = self.no_answer.change() {
+            return Some((Alarm::NoAnswer { slot, id }, raised));
+        }
+        let ((), raised) = self.record_damaged.change()?;
+        Some((Alarm::RecordDamaged { slot }, raised))
     }
 }

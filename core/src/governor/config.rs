@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::drive::Levers;
 use crate::nvme::PowerState;
+use crate::nvme::feature::thermal_management::ThermalManagement;
 use crate::profile::WorkSet;
 use crate::thermal::ThermalLimits;
 use crate::units::{BytesPerSecond, Microseconds, Milliwatts};
@@ -73,6 +75,10 @@ pub struct DriveConfig {
     pub thermal: Option<ThermalLimits>,
     /// What it may claim of the watts.
     pub share: Share,
+    /// What it may be held with, besides its power states.
+    pub levers: Levers,
+    /// Its own thermal management, where that is to be set behind ours.
+    pub backstop: Option<BackstopConfig>,
 }
 
 /// What a drive may claim of the watts, in comparison with the others.
@@ -124,8 +130,22 @@ impl DriveConfig {
             fallback: PowerState::PS0,
             thermal: None,
             share: Share::default(),
+            levers: Levers::default(),
+            backstop: None,
         }
     }
+}
+
+/// What a drive's own thermal management (HCTM, feature 10h) is to be set to. It is read back, and set again after a
+/// reset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct BackstopConfig {
+    /// As a rule: above our own limits, inside the drive's range (MNTMT to MXTMT).
+    pub thresholds: ThermalManagement,
+    /// While the drive cannot be controlled: the lowest that it takes, so that it slows itself down as soon as it is
+    /// warm. Only on the user's word, since nobody can say how slow. It frees no watt: the drive counts as before.
+    pub last_resort: Option<ThermalManagement>,
 }
 
 impl Config {

@@ -2,7 +2,10 @@
 
 use super::config::DriveConfig;
 use super::event::Reason;
-use crate::drive::{Circumstances, CommandId, Drive, KnownStates, Request, StateSet};
+use crate::drive::{
+    Backstop, Cause, Circumstances, CommandId, Drive, KnownStates, Outcome, Phase, Request, Sealed, StateSet,
+};
+use crate::history::Counters;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile, StateProfile, WorkSet};
 use crate::thermal::{Level, Thermal};
@@ -12,7 +15,13 @@ use crate::units::{Instant, Microseconds, Milliwatts};
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) config: DriveConfig,
-    pub(super) drive: Drive,
+    pub(super) drive: Sealed,
+    pub(super) backstop: Option<Backstop>,
+    /// The command in flight. It is kept beside the records that name it: what is in flight must be known even where
+    /// a record has been damaged.
+    pub(super) awaits: Option<CommandId>,
+    /// Its record was found damaged, and it has not been looked at since the drive was read again.
+    pub(super) damaged: bool,
     pub(super) thermal: Option<Thermal>,
     /// The state that the plan gives it; `None` until the drive was known for the first time.
     pub(super) target: Option<PowerState>,
@@ -31,6 +40,7 @@ pub(super) struct Entry {
     /// When the last command was sent to it.
     pub(super) sent: Instant,
     pub(super) outbox: Option<Outgoing>,
+    pub(super) counters: Counters,
 }
 
 /// A command that waits to be polled.
@@ -49,9 +59,13 @@ impl Entry {
             config.declared = WorkSet::ALL;
         }
         let thermal = config.thermal.clone().map(|limits| Thermal::new(limits, now));
+        let backstop = config.backstop.as_ref().map(|backstop| Backstop::new(backstop.thresholds));
         Self {
             config,
-            drive: Drive::attached(),
+            drive: Sealed::new(Drive::attached()),
+            backstop,
+            awaits: None,
+            damaged: false,
             thermal,
             target: None,
             seen: WorkSet::NONE,
@@ -62,6 +76,7 @@ impl Entry {
             turns: 0,
             sent: now,
             outbox: None,
+            counters: Counters::default(),
         }
     }
 
@@ -80,6 +95,11 @@ impl Entry {
         now.since(self.sent).is_some_and(|waited| waited > late)
     }
 
+    /// Whether a command is in flight, or due, that must be answered before another state can be asked for.
+    pub(super) fn is_busy(&self) -> bool {
+        self.drive.is_busy() || self.awaits.is_some()
+    }
+
     /// Gives it a state.
     pub(super) fn aim(&mut self, target: PowerState) {
         if self.target != Some(target) {
@@ -88,11 +108,45 @@ impl Entry {
         }
     }
 
-    /// Puts a command into the outbox; from now on it counts as sent.
-    pub(super) fn send(&mut self, now: Instant, (request, reason, saving): Due, id: CommandId) {
-        self.sent = now;
-        self.drive.sent(request, id);
-        self.outbox = Some(Outgoing { id, request, reason, saving });
+    /// What is to be set as the drive's own thermal thresholds: a last resort where the drive cannot be controlled.
+    pub(super) fn want_backstop(&mut self) {
+        if let Some((backstop, config)) = self.backstop.as_mut().zip(self.config.backstop.as_ref()) {
+            let given_up = matches!(self.drive.phase(), Phase::Unmanaged { .. });
+            backstop.want(config.last_resort.filter(|_| given_up).unwrap_or(config.thresholds));
+        }
+    }
+
+    /// Counts what became of the command in flight; `None`: it was lost.
+    pub(super) fn count(&mut self, id: CommandId, outcome: Option<Outcome>) {
+        let counters = &mut self.counters;
+        let counter = match (outcome, self.drive.phase()) {
+            _ if self.awaits != Some(id) => return,
+            (None, _) => &mut counters.lost,
+            (Some(Outcome::Rejected(_)), _) => &mut counters.refused,
+            (Some(Outcome::Done), Phase::Changing { .. }) => &mut counters.transitions,
+            _ => return,
+        };
+        *counter = counter.saturating_add(1);
+    }
+
+    /// A command came back or was given up: it is not in flight any more.
+    pub(super) fn answered(&mut self, id: CommandId) {
+        self.outbox.take_if(|outgoing| outgoing.id == id);
+        self.awaits.take_if(|awaited| *awaited == id);
+    }
+
+    /// Whether the record is as it was left. One that is not is forgotten: the drive is to be read again.
+    pub(super) fn scrub(&mut self) -> bool {
+        let intact = self.drive.is_intact();
+        if intact {
+            self.damaged &= matches!(self.drive.phase(), Phase::Unknown { .. });
+        } else {
+            self.drive = Sealed::new(Drive::forgotten(self.awaits));
+            self.target = None;
+            self.damaged = true;
+            self.counters.damaged = self.counters.damaged.saturating_add(1);
+        }
+        intact
     }
 }
 
@@ -135,6 +189,29 @@ impl<'a> Figures<'a> {
         let operational = self.operational_states(entry);
         let numbers = (0u8..).take(states).filter_map(PowerState::new);
         KnownStates { operational, non_operational: numbers.filter(|state| !operational.contains(*state)).collect() }
+    }
+
+    /// Puts a command into the outbox; from now on it counts as sent. Where the drive's lever has no words for it,
+    /// there is nothing to hold the drive with.
+    pub(super) fn send(self, entry: &mut Entry, now: Instant, (request, reason, saving): Due, id: CommandId) {
+        let profile = self.profiles.get(usize::from(entry.config.profile.0));
+        let worded = profile.and_then(|profile| entry.drive.lever().request(request, profile));
+        let Some(worded) = worded else {
+            return entry.drive.change(|drive| drive.give_up(Cause::NoUsableState));
+        };
+        match (request, entry.backstop.as_mut()) {
+            (Request::SetThermalManagement(_) | Request::ReadThermalManagement, Some(backstop)) => backstop.sent(id),
+            _ => entry.drive.change(|drive| drive.sent(request, id)),
+        }
+        entry.sent = now;
+        entry.awaits = Some(id);
+        entry.outbox = Some(Outgoing { id, request: worded, reason, saving });
+    }
+
+    /// A drive's answer, in terms of its power states.
+    pub(super) fn understood(self, entry: &Entry, outcome: Outcome) -> Outcome {
+        let profile = self.profiles.get(usize::from(entry.config.profile.0));
+        profile.map_or(outcome, |profile| entry.drive.lever().outcome(outcome, profile))
     }
 
     /// Where a reset takes the drive: into its fallback state; into any, where that one processes no I/O or does not
@@ -226,6 +303,7 @@ impl<'a> Figures<'a> {
             recheck: now.after(Microseconds::new(window.get().saturating_mul(SLEEP_WINDOWS))),
             patience,
             states: self.known_states(entry),
+            next_lever: entry.config.levers.after(entry.drive.lever()),
         }
     }
 }

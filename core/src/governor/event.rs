@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::DriveConfig;
-use crate::drive::{Cause, CommandId, Outcome, Request};
+use crate::drive::{Cause, CommandId, Lever, Outcome, Request};
+use crate::history::Counters;
+use crate::nvme::Status;
 use crate::profile::WorkSet;
 use crate::units::{Kelvin, Milliwatts};
 
@@ -71,6 +73,13 @@ pub enum Event {
     },
     /// A reading of the power meter, or that it could not be read.
     Meter(Option<Milliwatts>),
+    /// What was counted of the drive before the governor was restarted.
+    Restored {
+        /// Which drive.
+        slot: Slot,
+        /// What was counted.
+        counters: Counters,
+    },
 }
 
 impl Event {
@@ -84,6 +93,7 @@ impl Event {
             | Self::Reset { slot }
             | Self::Work { slot, .. }
             | Self::Temperature { slot, .. }
+            | Self::Restored { slot, .. }
             | Self::Completed { slot, .. }
             | Self::Lost { slot, .. } => Some(*slot),
         }
@@ -130,6 +140,8 @@ pub enum Reason {
     Raise,
     /// The drive is too warm for its state.
     Heat,
+    /// The drive's own thermal thresholds are set behind ours.
+    Backstop,
 }
 
 /// Why somebody should look.
@@ -170,4 +182,50 @@ pub enum Alarm {
         /// Which.
         slot: Slot,
     },
+    /// The drive does not obey the lever that is preferred, and is held with another.
+    LeverRefused {
+        /// Which.
+        slot: Slot,
+        /// What it is held with instead.
+        lever: Lever,
+    },
+    /// The drive's own thermal management could not be set: only ours is there.
+    BackstopRefused {
+        /// Which.
+        slot: Slot,
+        /// What it refused with; `None`: it named other thresholds, or its answers were lost.
+        status: Option<Status>,
+    },
+    /// The memory that holds the drive's record was damaged: the drive is read again.
+    RecordDamaged {
+        /// Which.
+        slot: Slot,
+    },
+    /// A command has been neither answered nor declared lost for longer than the cap's averaging window: the drive
+    /// counts for all that it may take, and nothing else is sent to it.
+    NoAnswer {
+        /// Which.
+        slot: Slot,
+        /// The command.
+        id: CommandId,
+    },
+}
+
+impl Alarm {
+    /// The slot that it is about; `None` where it is about the whole system.
+    #[must_use]
+    pub const fn slot(&self) -> Option<Slot> {
+        match self {
+            Self::CannotHold { .. } | Self::MeterLost | Self::MeterAbovePrediction { .. } | Self::ClockBackwards => {
+                None
+            }
+            Self::Unmanaged { slot, .. }
+            | Self::UndeclaredWork { slot, .. }
+            | Self::TemperatureLost { slot }
+            | Self::LeverRefused { slot, .. }
+            | Self::BackstopRefused { slot, .. }
+            | Self::RecordDamaged { slot }
+            | Self::NoAnswer { slot, .. } => Some(*slot),
+        }
+    }
 }

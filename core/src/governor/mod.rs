@@ -24,18 +24,22 @@ mod event;
 mod meter;
 mod plan;
 mod rotation;
+mod words;
 
 use heapless::Vec;
 
 use self::alarms::Alarms;
 use self::clock::Clock;
-pub use self::config::{Config, DriveConfig, MeterConfig, ProfileIndex, SHELVES, Share, Shelf};
+pub use self::config::{BackstopConfig, Config, DriveConfig, MeterConfig, ProfileIndex, SHELVES, Share, Shelf};
 use self::entry::{Due, Entry, Figures, Outgoing};
 pub use self::event::{Alarm, Command, Event, Reason, Slot};
 use self::meter::Meter;
 use crate::budget::Ledger;
-use crate::drive::Phase;
-pub use crate::drive::{Cause, CommandId, Outcome, Request};
+#[cfg(doc)]
+use crate::drive::Sealed;
+use crate::drive::{Backstop, BackstopPhase};
+pub use crate::drive::{Cause, CommandId, Lever, Levers, Outcome, Phase, Request};
+use crate::history::Counters;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile};
 use crate::units::{Instant, Microseconds, Milliwatts};
@@ -58,6 +62,10 @@ pub struct Governor<const DRIVES: usize, const PROFILES: usize> {
     planned: Instant,
     /// Something has changed since the plan was made.
     stale: bool,
+    /// The slot whose record is looked at next.
+    scrubs: u8,
+    /// How many records have been found damaged.
+    damaged: u32,
 }
 
 impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
@@ -81,6 +89,8 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             next_id: 0,
             planned: Instant::START,
             stale: false,
+            scrubs: 0,
+            damaged: 0,
         }
     }
 
@@ -100,8 +110,28 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         if backwards || now > before {
             self.alarms.clock_backwards.set(backwards.then_some(()));
         }
+        self.scrub_next();
         self.note(now, event);
         self.decide(now);
+    }
+
+    /// What was counted of the drive in a slot, to be kept in its [`History`](crate::history::History).
+    #[must_use]
+    pub fn counters(&self, slot: Slot) -> Option<Counters> {
+        Some(self.entry(slot)?.counters)
+    }
+
+    /// How many drives' records were found damaged so far: each was forgotten, and its drive read again.
+    #[must_use]
+    pub const fn damaged_records(&self) -> u32 {
+        self.damaged
+    }
+
+    /// Flips one bit of a drive's record, as radiation would: for fault injection. See [`Sealed::flip`].
+    pub fn flip(&mut self, slot: Slot, bit: usize) {
+        if let Some(Some(entry)) = self.entries.get_mut(usize::from(slot)) {
+            entry.drive.flip(bit);
+        }
     }
 
     /// The next thing to do or to tell: first what frees watts, most first; then other commands; then alarms.
@@ -132,7 +162,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
         let of_raises = waiting.map(|entry| entry.lowered.after(self.config.dwell)).filter(|due| *due > now);
         let of_retries = entries().map(|entry| entry.drive.not_before()).filter(|due| *due > now);
-        let busy = entries().filter(|entry| entry.drive.is_busy());
+        let busy = entries().filter(|entry| entry.awaits.is_some());
         let of_answers = busy
             .map(|entry| entry.sent.after(self.config.window).after(Microseconds::new(1)))
             .filter(|late| *late > now);
@@ -191,8 +221,13 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             Event::Removed { slot } => self.remove(slot),
             Event::Meter(reading) => self.meter_reads(reading, now),
             Event::Reset { slot } => self.with(slot, |entry, figures| {
-                entry.outbox = None;
-                entry.drive.reset(figures.fallback(entry));
+                (entry.outbox, entry.awaits) = (None, None);
+                entry.counters.resets = entry.counters.resets.saturating_add(1);
+                let fallback = figures.fallback(entry);
+                entry.drive.change(|drive| drive.reset(fallback));
+                if let Some(backstop) = entry.backstop.as_mut() {
+                    backstop.reset();
+                }
             }),
             Event::Work { slot, seen } => {
                 let counts_for = self.config.window.saturating_add(self.config.dwell);
@@ -215,8 +250,14 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
                 let (window, patience) = (self.config.window, self.config.patience);
                 self.with(slot, |entry, figures| {
-                    entry.outbox.take_if(|outgoing| outgoing.id == id);
-                    entry.drive.completed(id, outcome, figures.circumstances(entry, now, window, patience));
+                    entry.count(id, Some(outcome));
+                    entry.answered(id);
+                    let at = figures.circumstances(entry, now, window, patience);
+                    let understood = figures.understood(entry, outcome);
+                    entry.drive.change(|drive| drive.completed(id, understood, at));
+                    if let Some(backstop) = entry.backstop.as_mut() {
+                        backstop.completed(id, outcome, patience);
+                    }
                     // A drive that has just become known keeps its state until a plan says otherwise.
                     entry.target = entry.target.or(entry.drive.heading_for());
                 });
@@ -224,14 +265,35 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                     rotation::welcome(&mut self.entries, slot);
                 }
             }
+            Event::Restored { slot, counters } => self.with(slot, |entry, _| entry.counters.restore(counters)),
             Event::Lost { slot, id } => {
                 let (window, patience) = (self.config.window, self.config.patience);
                 self.with(slot, |entry, figures| {
-                    entry.outbox.take_if(|outgoing| outgoing.id == id);
-                    entry.drive.lost(id, figures.fallback(entry), figures.circumstances(entry, now, window, patience));
+                    entry.count(id, None);
+                    entry.answered(id);
+                    let at = figures.circumstances(entry, now, window, patience);
+                    let fallback = figures.fallback(entry);
+                    entry.drive.change(|drive| drive.lost(id, fallback, at));
+                    if let Some(backstop) = entry.backstop.as_mut() {
+                        backstop.lost(id, patience);
+                    }
                 });
             }
         }
+    }
+
+    /// Looks at the record of one drive more, in turn.
+    fn scrub_next(&mut self) {
+        let slot = self.scrubs;
+        self.scrubs = if u16::from(slot) + 1 < Self::SLOTS { slot + 1 } else { 0 };
+        self.scrub(slot);
+    }
+
+    fn scrub(&mut self, slot: Slot) -> bool {
+        let mut intact = true;
+        self.with(slot, |entry, _| intact = entry.scrub());
+        self.damaged = self.damaged.saturating_add(u32::from(!intact));
+        intact
     }
 
     /// Lets something happen to the drive in a slot, if there is one.
@@ -249,7 +311,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let mut entry = Entry::new(config, now);
         let rule = self.rule();
         if (Figures { profiles: &self.profiles, rule }).range(&entry).is_none() {
-            entry.drive.give_up(Cause::NoUsableState);
+            entry.drive.change(|drive| drive.give_up(Cause::NoUsableState));
         }
         if let Some(place) = self.entries.get_mut(usize::from(slot)) {
             self.ledger.explain((Figures { profiles: &self.profiles, rule }).draw_now(&entry));
@@ -283,6 +345,19 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 
     fn decide(&mut self, now: Instant) {
         self.advance(now);
+        self.plan(now);
+        if !self.send(now) {
+            for slot in (0..=u8::MAX).take(DRIVES) {
+                self.scrub(slot);
+            }
+            self.plan(now);
+            self.send(now);
+        }
+        self.raise_alarms(now);
+    }
+
+    /// Brings the draws up to date, and the plan where it must or may be.
+    fn plan(&mut self, now: Instant) {
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         for (slot, entry) in self.entries.iter().enumerate() {
             if let Some(entry) = entry {
@@ -300,8 +375,6 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             rotation::rotate(figures, &mut self.entries);
             self.next_rotation = now.after(self.config.rotation_interval);
         }
-        self.send(now);
-        self.raise_alarms();
     }
 
     /// Lets time pass in every part that has a deadline.
@@ -313,7 +386,8 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         }
         for slot in (0..=u8::MAX).take(DRIVES) {
             self.with(slot, |entry, _| {
-                entry.drive.advance(now);
+                entry.drive.change(|drive| drive.advance(now));
+                entry.want_backstop();
                 if entry.seen_until.is_some_and(|until| until <= now) {
                     entry.seen = crate::profile::WorkSet::NONE;
                     entry.seen_until = None;
@@ -325,29 +399,47 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         }
     }
 
-    /// Sends what is due: reads and lowering commands at once, raises as far as the ledger grants them.
-    fn send(&mut self, now: Instant) {
+    /// Sends what is due: reads and lowering commands at once, then raises as far as the ledger grants them. `false`:
+    /// a raise would have been paid out of a damaged record; none was sent.
+    fn send(&mut self, now: Instant) -> bool {
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         let shedding = self.ledger.excess() > Milliwatts::ZERO;
-        for (slot, entry) in self.entries.iter_mut().enumerate() {
-            let Some(entry) = entry else { continue };
-            let Some(due) = due(figures, entry, shedding).filter(|_| now >= entry.drive.not_before()) else { continue };
-            match due {
-                (Request::SetPowerState(target), Reason::Raise, _) => {
-                    let draw = figures.draw(entry, entry.drive.may_be_in().with(target));
-                    if now < entry.lowered.after(self.config.dwell) || self.ledger.raise(slot, draw).is_err() {
-                        continue;
-                    }
+        for entry in self.entries.iter_mut().flatten() {
+            if let Some(due) = due(figures, entry, shedding, now).filter(|(_, reason, _)| *reason != Reason::Raise) {
+                if matches!(due, (Request::SetPowerState(_), ..)) {
+                    entry.lowered = now;
                 }
-                (Request::SetPowerState(_), ..) => entry.lowered = now,
-                (Request::ReadPowerState, ..) => {}
+                figures.send(entry, now, due, CommandId(self.next_id));
+                self.next_id = self.next_id.wrapping_add(1);
             }
-            entry.send(now, due, CommandId(self.next_id));
-            self.next_id = self.next_id.wrapping_add(1);
         }
+        let mut checked = false;
+        for slot in 0..DRIVES {
+            let Some(Some(entry)) = self.entries.get(slot) else { continue };
+            if now < entry.lowered.after(self.config.dwell) {
+                continue;
+            }
+            let Some(due) = due(figures, entry, shedding, now) else { continue };
+            let (Request::SetPowerState(target), Reason::Raise, _) = due else { continue };
+            let (before, draw) = (self.ledger.draw(slot), figures.draw(entry, entry.drive.may_be_in().with(target)));
+            if self.ledger.raise(slot, draw).is_err() {
+                continue;
+            }
+            checked = checked || self.entries.iter().flatten().all(|entry| entry.drive.is_intact());
+            if !checked {
+                self.ledger.set_draw(slot, before);
+                return false;
+            }
+            if let Some(Some(entry)) = self.entries.get_mut(slot) {
+                figures.send(entry, now, due, CommandId(self.next_id));
+                self.next_id = self.next_id.wrapping_add(1);
+            }
+        }
+        true
     }
 
-    fn raise_alarms(&mut self) {
+    fn raise_alarms(&mut self, now: Instant) {
+        let window = self.config.window;
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         for (entry, alarms) in self.entries.iter().zip(&mut self.alarms.drives) {
             let Some(entry) = entry else { continue };
@@ -357,6 +449,14 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             });
             alarms.undeclared_work.set((!entry.seen.is_empty()).then(|| entry.work()));
             alarms.temperature_lost.set(entry.thermal.as_ref().filter(|thermal| thermal.is_lost()).map(|_| ()));
+            let lever = entry.drive.lever();
+            alarms.lever_refused.set((lever != Lever::PowerState).then_some(lever));
+            alarms.backstop_refused.set(match entry.backstop.as_ref().map(Backstop::phase) {
+                Some(BackstopPhase::Failed(status)) => Some(status),
+                _ => None,
+            });
+            alarms.record_damaged.set(entry.damaged.then_some(()));
+            alarms.no_answer.set(entry.awaits.filter(|_| entry.is_late(now, window)));
         }
         // The least that can be promised is never more than what is promised.
         let exceeded = self.ledger.excess() > Milliwatts::ZERO;
@@ -369,13 +469,21 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 
 /// What a drive is to be asked next, why, and the watts that it frees; `None` where there is nothing to ask, or an
 /// answer is awaited.
-fn due(figures: Figures<'_>, entry: &Entry, shedding: bool) -> Option<Due> {
+fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Option<Due> {
+    if entry.awaits.is_some() || now < entry.drive.not_before() {
+        return None;
+    }
     if entry.drive.read_due() {
         let known = entry.drive.is_managed();
         let reason = if known { Reason::ReadBack } else { Reason::Discovery };
         return Some((Request::ReadPowerState, reason, Milliwatts::ZERO));
     }
-    let (current, target) = entry.drive.ready_in().zip(entry.target).filter(|(is, wanted)| is != wanted)?;
+    let change = entry.drive.ready_in().zip(entry.target).filter(|(is, wanted)| is != wanted);
+    let Some((current, target)) = change else {
+        let backstop =
+            entry.backstop.as_ref().filter(|_| !shedding || !entry.drive.is_managed()).and_then(Backstop::due)?;
+        return Some((backstop, Reason::Backstop, Milliwatts::ZERO));
+    };
     // A sleeping drive has what it may wake into.
     let is_awake = figures.operational_states(entry).contains(current);
     let has = if is_awake { figures.figure(entry, current) } else { figures.draw_now(entry) };

@@ -79,8 +79,8 @@ pub(super) struct Terms<'a> {
 impl Terms<'_> {
     fn share(self, entry: &Entry) -> Share {
         match entry.drive.heading_for().filter(|_| self.now >= entry.drive.not_before()) {
-            Some(state) if entry.drive.is_busy() && !entry.is_late(self.now, self.late) => Share::Busy(state),
-            Some(_) if !entry.drive.is_busy() => Share::Free,
+            Some(state) if entry.is_busy() && !entry.is_late(self.now, self.late) => Share::Busy(state),
+            Some(_) if !entry.is_busy() => Share::Free,
             _ => Share::Fixed,
         }
     }

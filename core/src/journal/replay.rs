@@ -154,6 +154,7 @@ mod tests {
                             Outcome::Done
                         }
                         Request::ReadPowerState => Outcome::Is(*state),
+                        other => panic!("the configuration allows no {other:?}"),
                     };
                     events.insert(0, Event::Completed { slot, id, outcome });
                 }

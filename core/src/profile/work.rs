@@ -109,6 +109,22 @@ impl WorkSet {
     }
 }
 
+impl fmt::Display for WorkSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::ALL {
+            return f.write_str("any work");
+        }
+        if self.is_empty() {
+            return f.write_str("no work");
+        }
+        for (position, work) in self.kinds().enumerate() {
+            let separator = if position > 0 { ", " } else { "" };
+            write!(f, "{separator}{work}")?;
+        }
+        Ok(())
+    }
+}
+
 impl FromIterator<Work> for WorkSet {
     fn from_iter<I: IntoIterator<Item = Work>>(kinds: I) -> Self {
         kinds.into_iter().fold(Self::NONE, |set, work| set.union(Self::of(work)))

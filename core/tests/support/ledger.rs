@@ -221,7 +221,7 @@ impl Ledger {
         }
         let lingers_for = self.config.window.saturating_add(self.config.dwell).get();
         match event {
-            Event::Tick | Event::Temperature { .. } | Event::Meter(_) => {}
+            Event::Tick | Event::Temperature { .. } | Event::Meter(_) | Event::Restored { .. } => {}
             Event::Cap(cap) => self.config.cap = *cap,
             Event::Attached { slot, drive } => {
                 let unmanaged = |alarm: &Alarm| matches!(alarm, Alarm::Unmanaged { slot: of, .. } if of == slot);
@@ -385,9 +385,9 @@ impl Ledger {
 
     fn alarm(&mut self, alarm: &Alarm, raised: bool) {
         let kind = std::mem::discriminant(alarm);
-        let same = |other: &Alarm| std::mem::discriminant(other) == kind && slot_of(other) == slot_of(alarm);
+        let same = |other: &Alarm| std::mem::discriminant(other) == kind && other.slot() == alarm.slot();
         let known = self.alarms.iter().any(same);
-        assert!(raised || known || slot_of(alarm).is_some(), "{alarm:?} is over and never was");
+        assert!(raised || known || alarm.slot().is_some(), "{alarm:?} is over and never was");
         self.alarms.retain(|other| !same(other));
         if raised {
             self.alarms.push(*alarm);
@@ -417,7 +417,7 @@ impl Ledger {
         self.check_shedding(allowance, tell);
         self.check_floor(allowance);
         for alarm in &self.alarms {
-            assert!(slot_of(alarm).is_none_or(|slot| self.drive(slot).is_some()), "{alarm:?}, and there is no drive");
+            assert!(alarm.slot().is_none_or(|slot| self.drive(slot).is_some()), "{alarm:?}, and there is no drive");
         }
     }
 
@@ -579,13 +579,4 @@ fn work(drive: &Drive) -> WorkSet {
 
 fn work_declared(drive: &Drive) -> WorkSet {
     if drive.config.declared.is_empty() { WorkSet::ALL } else { drive.config.declared }
-}
-
-fn slot_of(alarm: &Alarm) -> Option<Slot> {
-    match alarm {
-        Alarm::Unmanaged { slot, .. } | Alarm::UndeclaredWork { slot, .. } | Alarm::TemperatureLost { slot } => {
-            Some(*slot)
-        }
-        _ => None,
-    }
 }

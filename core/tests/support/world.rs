@@ -236,7 +236,7 @@ impl World {
         let fallback = drive.config.fallback.number();
         let asked = match request {
             Request::SetPowerState(state) => Some(state.number()),
-            Request::ReadPowerState => None,
+            _ => None,
         };
         let done = |outcome| Event::Completed { slot, id, outcome };
         let (after, goes_to, event) = match fate {

@@ -1,8 +1,8 @@
 //! Events and commands in words.
 
-use wattline_core::governor::{Alarm, Cause, Command, Config, Event, Outcome, Reason, Request};
-use wattline_core::profile::WorkSet;
-use wattline_core::units::{Instant, Milliwatts};
+use wattline_core::governor::{Command, Config, Event, Outcome, Request};
+use wattline_core::nvme::feature::thermal_management::ThermalManagement;
+use wattline_core::units::{Instant, Kelvin, Milliwatts};
 
 /// Seconds since the start of the journal's clock.
 pub(super) fn time(at: Instant) -> String {
@@ -22,19 +22,21 @@ pub(super) fn event(event: &Event) -> String {
         Event::Cap(cap) => format!("the cap is {cap}"),
         Event::Attached { slot, drive } => format!(
             "drive {slot} is attached: profile {}, slot limit {}, declared {}",
-            drive.profile.0,
-            drive.slot_limit,
-            work(drive.declared)
+            drive.profile.0, drive.slot_limit, drive.declared
         ),
         Event::Removed { slot } => format!("drive {slot} is removed"),
         Event::Reset { slot } => format!("drive {slot} was reset"),
-        Event::Work { slot, seen } => format!("drive {slot} is seen doing {}", work(*seen)),
+        Event::Work { slot, seen } => format!("drive {slot} is seen doing {}", seen),
         Event::Temperature { slot, reading: Some(reading) } => format!("drive {slot} has {reading}"),
         Event::Temperature { slot, reading: None } => format!("drive {slot}: its temperature could not be read"),
         Event::Completed { slot, id, outcome } => format!("drive {slot} answers #{}: {}", id.0, answer(*outcome)),
         Event::Lost { slot, id } => format!("drive {slot} lost #{}", id.0),
         Event::Meter(Some(reading)) => format!("the meter reads {reading}"),
         Event::Meter(None) => "the meter could not be read".into(),
+        Event::Restored { slot, counters } => format!(
+            "drive {slot} so far: {} transitions, {} refused, {} lost, {} resets",
+            counters.transitions, counters.refused, counters.lost, counters.resets
+        ),
     }
 }
 
@@ -44,12 +46,16 @@ pub(super) fn command(command: &Command) -> String {
             let request = match request {
                 Request::SetPowerState(state) => format!("set {state}"),
                 Request::ReadPowerState => "read the power state".into(),
+                Request::SetOcpPowerState(state) => format!("set the DSSD power state {}", state.power()),
+                Request::ReadOcpPowerState => "read the DSSD power state".into(),
+                Request::SetThermalManagement(thresholds) => format!("set its {}", thresholds_words(*thresholds)),
+                Request::ReadThermalManagement => "read its thermal thresholds".into(),
             };
-            format!("drive {slot}, #{}: {request} ({})", id.0, because(*reason))
+            format!("drive {slot}, #{}: {request} ({})", id.0, reason)
         }
         Command::Alarm { alarm, raised } => {
             let verb = if *raised { "ALARM" } else { "over" };
-            format!("{verb}: {}", alarm_words(alarm))
+            format!("{verb}: {}", alarm)
         }
     }
 }
@@ -59,49 +65,14 @@ fn answer(outcome: Outcome) -> String {
         Outcome::Done => "done".into(),
         Outcome::Is(state) => format!("it is in {state}"),
         Outcome::Rejected(status) => format!("refused, {status}"),
+        Outcome::OcpPowerState(state) => format!("its DSSD power state is {}", state.power()),
+        Outcome::ThermalManagement(thresholds) => format!("its {}", thresholds_words(thresholds)),
     }
 }
 
-const fn because(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Discovery => "its state is not known",
-        Reason::ReadBack => "what was set is read back",
-        Reason::Shed => "the promises must come down",
-        Reason::Yield => "another drive gets its watts",
-        Reason::Raise => "the plan gives it more",
-        Reason::Heat => "it is too warm for its state",
-    }
-}
-
-fn alarm_words(alarm: &Alarm) -> String {
-    match alarm {
-        Alarm::CannotHold { missing } => format!("the cap cannot be held, {missing} are missing"),
-        Alarm::MeterLost => "the meter is lost, nameplate figures count".into(),
-        Alarm::MeterAbovePrediction { surplus } => format!("the meter reads {surplus} more than was promised"),
-        Alarm::ClockBackwards => "the clock ran backwards".into(),
-        Alarm::Unmanaged { slot, cause } => format!("drive {slot} is not managed: {}", cause_words(*cause)),
-        Alarm::UndeclaredWork { slot, work: seen } => {
-            format!("drive {slot} does undeclared work: {} all in all", work(*seen))
-        }
-        Alarm::TemperatureLost { slot } => format!("drive {slot}: its temperature is lost"),
-    }
-}
-
-fn cause_words(cause: Cause) -> String {
-    match cause {
-        Cause::CommandsLost => "too many commands were lost".into(),
-        Cause::Rejected(status) => format!("it refused, {status}"),
-        Cause::Disobedient => "it accepts states and does not go there".into(),
-        Cause::NoUsableState => "it has no usable profile".into(),
-    }
-}
-
-fn work(set: WorkSet) -> String {
-    if set == WorkSet::ALL {
-        return "any work".into();
-    }
-    let kinds: Vec<_> = set.kinds().map(|work| work.name()).collect();
-    if kinds.is_empty() { "no work".into() } else { kinds.join(", ") }
+fn thresholds_words(thresholds: ThermalManagement) -> String {
+    let word = |threshold: Option<Kelvin>| threshold.map_or("off".into(), |threshold| threshold.to_string());
+    format!("thermal thresholds: light {}, heavy {}", word(thresholds.light), word(thresholds.heavy))
 }
 
 /// What is promised of what is allowed.

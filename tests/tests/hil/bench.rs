@@ -160,6 +160,7 @@ impl Bench {
                 let held = drive.held().and_then(|held| PowerState::new(u8::try_from(held).ok()?));
                 Outcome::Is(held.expect("the drive is there"))
             }
+            other => panic!("the board's configuration allows no {other:?}"),
         }
     }
 
@@ -176,7 +177,7 @@ impl Bench {
                     let model = self.chassis.drives()[slot].model();
                     let entry_s = match request {
                         Request::SetPowerState(state) => model.states[state.index()].entry_s,
-                        Request::ReadPowerState => 0.0,
+                        _ => 0.0,
                     };
                     let answered = self.now + micros(model.admin_s + entry_s);
                     self.queue.push(answered, Happening::Answer { slot, id, request });

@@ -3,14 +3,17 @@
 //! Except for drives of the specification's first version, the command has to name the UUID of the Open Compute Project
 //! by its index ([`uuid_index_dword_14`](super::uuid_index_dword_14)).
 //!
-//! **Unverified:** that the value is in watts is from nvme-cli and a paper, that it has seven bits is from memory. To
-//! be read and shown; never to be sent.
+//! That the value is in watts, nvme-cli and a paper say. **Unverified:** that it has seven bits is from memory; no
+//! larger value can be built here. It is sent only to a drive for which the user allows it.
+
+use serde::{Deserialize, Serialize};
 
 use crate::units::Milliwatts;
 
 /// Command dword 11 of Set Features, dword 0 of Get Features' completion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(try_from = "u8", into = "u8")]
 pub struct OcpPowerState {
     watts: u8,
 }
@@ -35,10 +38,34 @@ impl OcpPowerState {
         Self { watts: low & 0x7F }
     }
 
-    /// Writes the dword. **Unverified**, never to be sent.
+    /// Writes the dword.
     #[must_use]
     pub const fn encode(self) -> u32 {
         self.watts as u32
+    }
+}
+
+/// A value above 127.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfRange;
+
+impl core::fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("a DSSD power state above 127 W")
+    }
+}
+
+impl TryFrom<u8> for OcpPowerState {
+    type Error = OutOfRange;
+
+    fn try_from(watts: u8) -> Result<Self, OutOfRange> {
+        Self::new(watts).ok_or(OutOfRange)
+    }
+}
+
+impl From<OcpPowerState> for u8 {
+    fn from(state: OcpPowerState) -> Self {
+        state.watts
     }
 }
 

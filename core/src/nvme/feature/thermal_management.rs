@@ -4,13 +4,15 @@
 //! in one dword, the *first in the high half*, so that neither can be set without the other. Which temperatures a drive
 //! takes, Identify says (MNTMT, MXTMT).
 
+use serde::{Deserialize, Serialize};
+
 use crate::nvme::field::{temperature, temperature_field};
 use crate::units::Kelvin;
 
 /// Command dword 11 of Set Features, dword 0 of Get Features' completion.
 ///
 /// A threshold of `None` is written as 0, which turns that level off. (**Unverified:** that 0 does so is from memory.)
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ThermalManagement {
     /// Thermal Management Temperature 1 (TMT1, bits 31:16): from here on, slow down a little.

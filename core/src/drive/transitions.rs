@@ -21,104 +21,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::nvme::{PowerState, Status};
+use super::{Cause, CommandId, KnownStates, Lever, Outcome, Request, StateSet};
+use crate::nvme::PowerState;
 use crate::units::Instant;
 
-/// Names one command, so that its completion can be told from that of an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[serde(transparent)]
-pub struct CommandId(pub u32);
-
-/// What a drive is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Request {
-    /// Set Features, Power Management (02h), not saved.
-    SetPowerState(PowerState),
-    /// Get Features, Power Management (02h), current value.
-    ReadPowerState,
-}
-
-/// What a command came back with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Outcome {
-    /// [`Request::SetPowerState`] succeeded.
-    Done,
-    /// [`Request::ReadPowerState`] succeeded.
-    Is(PowerState),
-    /// The drive refused.
-    Rejected(Status),
-}
-
-/// Why a drive is not controlled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Cause {
-    /// Too many commands in a row were lost.
-    CommandsLost,
-    /// It refused, with this status.
-    Rejected(Status),
-    /// It accepts states and does not go there.
-    Disobedient,
-    /// It has no profile, or none with an operational state.
-    NoUsableState,
-}
-
-/// A set of power states.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct StateSet(u32);
-
-impl StateSet {
-    /// No state.
-    pub const NONE: Self = Self(0);
-    /// Every state.
-    pub const ALL: Self = Self(u32::MAX);
-
-    /// One state.
-    #[must_use]
-    pub const fn of(state: PowerState) -> Self {
-        Self(1 << state.number())
-    }
-
-    /// The set with one state more.
-    #[must_use]
-    pub const fn with(self, state: PowerState) -> Self {
-        Self(self.0 | 1 << state.number())
-    }
-
-    /// The states that are in either set.
-    #[must_use]
-    pub const fn union(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Whether a state is in the set.
-    #[must_use]
-    pub const fn contains(self, state: PowerState) -> bool {
-        self.0 & 1 << state.number() != 0
-    }
-}
-
-/// The states that a drive has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KnownStates {
-    /// Those that process I/O.
-    pub operational: StateSet,
-    /// Those that do not.
-    pub non_operational: StateSet,
-}
-
-impl FromIterator<PowerState> for StateSet {
-    fn from_iter<I: IntoIterator<Item = PowerState>>(states: I) -> Self {
-        states.into_iter().fold(Self::NONE, Self::with)
-    }
-}
-
 /// Where a drive is on its way between power states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Phase {
     /// It may be in any state of a set; a read is due, or in flight.
@@ -176,9 +84,11 @@ pub enum Phase {
 }
 
 /// One drive's phase and its record of failures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Drive {
     phase: Phase,
+    /// What it is held with.
+    lever: Lever,
     /// Since the last set that was verified.
     failures: u8,
     /// It is to be given up, for this cause, once it has been read.
@@ -202,6 +112,8 @@ pub struct Circumstances {
     pub patience: u8,
     /// The states that the drive has.
     pub states: KnownStates,
+    /// What the drive can be held with where the lever in use fails.
+    pub next_lever: Option<Lever>,
 }
 
 impl Drive {
@@ -209,7 +121,21 @@ impl Drive {
     #[must_use]
     pub const fn attached() -> Self {
         let phase = Phase::Unknown { may: StateSet::ALL, read: None };
-        Self { phase, failures: 0, verdict: None, not_before: Instant::START }
+        Self { phase, lever: Lever::PowerState, failures: 0, verdict: None, not_before: Instant::START }
+    }
+
+    /// A drive whose record was found damaged: nothing of it counts. What is still in flight to it is waited for, and
+    /// its answer proves nothing.
+    #[must_use]
+    pub const fn forgotten(in_flight: Option<CommandId>) -> Self {
+        let phase = Phase::Unknown { may: StateSet::ALL, read: in_flight };
+        Self { phase, ..Self::attached() }
+    }
+
+    /// What the drive is held with.
+    #[must_use]
+    pub const fn lever(&self) -> Lever {
+        self.lever
     }
 
     /// Where the drive is.
@@ -297,7 +223,7 @@ impl Drive {
             _ => self.failures,
         };
         let phase = Phase::Unknown { may: self.may_be_in().union(fallback), read: None };
-        *self = Self { phase, failures, verdict: None, not_before: Instant::START };
+        *self = Self { phase, failures, verdict: None, not_before: Instant::START, lever: self.lever };
     }
 
     /// The drive cannot be controlled at all.
@@ -413,6 +339,11 @@ impl Drive {
         self.phase = Phase::Unknown { may, read: None };
         let hopeless = matches!(cause, Cause::Rejected(status) if status.do_not_retry());
         if hopeless || self.failures >= at.patience {
+            // Where no answer comes, another question does not help.
+            if let (Cause::Rejected(_) | Cause::Disobedient, Some(lever)) = (cause, at.next_lever) {
+                (self.lever, self.failures, self.verdict) = (lever, 0, None);
+                return;
+            }
             match cause {
                 // A refused set is followed by a last look at where the drive is.
                 Cause::Rejected(_) if was_set && self.verdict.is_none() => self.verdict = Some(cause),
@@ -424,232 +355,4 @@ impl Drive {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ID: CommandId = CommandId(7);
-    const NEXT: CommandId = CommandId(8);
-    const NOW: Instant = Instant::from_micros(1_000);
-    const SETTLED: Instant = Instant::from_micros(2_000);
-    const PATIENCE: u8 = 3;
-
-    fn ps(number: u8) -> PowerState {
-        PowerState::new(number).unwrap()
-    }
-
-    /// States 0 to 2 process I/O, 3 does not, and there are no others.
-    const AT: Circumstances = Circumstances {
-        now: NOW,
-        settled: SETTLED,
-        retry: Instant::from_micros(3_000),
-        recheck: Instant::from_micros(9_000),
-        patience: PATIENCE,
-        states: KnownStates { operational: StateSet(0b0111), non_operational: StateSet(0b1000) },
-    };
-
-    fn answer(drive: &mut Drive, id: CommandId, outcome: Outcome) {
-        drive.completed(id, outcome, AT);
-    }
-
-    fn holding(state: u8) -> Drive {
-        let mut drive = Drive::attached();
-        drive.sent(Request::ReadPowerState, ID);
-        answer(&mut drive, ID, Outcome::Is(ps(state)));
-        drive.advance(SETTLED);
-        assert_eq!(drive.phase(), Phase::Holding { state: ps(state), may: StateSet::of(ps(state)) });
-        drive
-    }
-
-    fn set(drive: &mut Drive, state: u8) {
-        drive.sent(Request::SetPowerState(ps(state)), ID);
-    }
-
-    #[test]
-    fn a_change_counts_for_both_states_until_it_is_verified_and_settled() {
-        let both = StateSet::of(ps(0)).with(ps(2));
-        let mut drive = holding(0);
-        set(&mut drive, 2);
-        assert_eq!((drive.may_be_in(), drive.ready_in(), drive.heading_for()), (both, None, Some(ps(2))));
-        answer(&mut drive, ID, Outcome::Done);
-        assert!(drive.read_due());
-        drive.sent(Request::ReadPowerState, NEXT);
-        drive.advance(SETTLED);
-        assert_eq!((drive.may_be_in(), drive.ready_in()), (both, None));
-        answer(&mut drive, NEXT, Outcome::Is(ps(2)));
-        assert_eq!((drive.may_be_in(), drive.ready_in(), drive.settles_at()), (both, Some(ps(2)), Some(SETTLED)));
-        drive.advance(SETTLED);
-        assert_eq!(drive.may_be_in(), StateSet::of(ps(2)));
-    }
-
-    fn read(drive: &mut Drive, state: u8) {
-        drive.sent(Request::ReadPowerState, NEXT);
-        answer(drive, NEXT, Outcome::Is(ps(state)));
-    }
-
-    /// A drive may refuse and act all the same (Internal Error): only the read tells.
-    #[test]
-    fn a_refused_set_counts_for_both_states_until_it_is_read() {
-        let internal_error = Outcome::Rejected(Status::of(0, 0x06));
-        let mut drive = holding(2);
-        set(&mut drive, 0);
-        answer(&mut drive, ID, internal_error);
-        assert_eq!((drive.may_be_in(), drive.ready_in()), (StateSet::of(ps(2)).with(ps(0)), None));
-        assert_eq!((drive.read_due(), drive.not_before()), (true, AT.retry));
-        read(&mut drive, 0);
-        drive.advance(SETTLED);
-        assert_eq!(drive.may_be_in(), StateSet::of(ps(0)));
-    }
-
-    #[test]
-    fn too_many_refusals_end_control_after_a_last_look() {
-        let cause = Cause::Rejected(Status::INVALID_FIELD);
-        let mut drive = holding(2);
-        for _ in 1..PATIENCE {
-            set(&mut drive, 0);
-            answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
-            read(&mut drive, 2);
-            assert_eq!(drive.ready_in(), Some(ps(2)));
-        }
-        set(&mut drive, 0);
-        answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
-        read(&mut drive, 2);
-        let may = StateSet::of(ps(2)).with(ps(0));
-        assert_eq!(drive.phase(), Phase::Unmanaged { may, named: Some((ps(2), SETTLED)), cause });
-        drive.advance(SETTLED);
-        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), named: None, cause });
-        drive.reset(StateSet::of(ps(0)));
-        assert_eq!(drive.phase(), Phase::Unknown { may, read: None });
-    }
-
-    #[test]
-    fn what_the_drive_says_not_to_retry_is_not_retried() {
-        let mut drive = holding(2);
-        set(&mut drive, 0);
-        let status = Status::from_bits(0x410E);
-        answer(&mut drive, ID, Outcome::Rejected(status));
-        read(&mut drive, 2);
-        drive.advance(SETTLED);
-        let cause = Cause::Rejected(status);
-        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::of(ps(2)), named: None, cause });
-    }
-
-    #[test]
-    fn a_drive_that_cannot_be_read_is_given_up_where_it_may_be() {
-        let cause = Cause::Rejected(Status::INVALID_FIELD);
-        let mut drive = holding(2);
-        drive.reset(StateSet::of(ps(0)));
-        for _ in 0..PATIENCE {
-            drive.sent(Request::ReadPowerState, ID);
-            answer(&mut drive, ID, Outcome::Rejected(Status::INVALID_FIELD));
-        }
-        let may = StateSet::of(ps(2)).with(ps(0));
-        assert_eq!(drive.phase(), Phase::Unmanaged { may, named: None, cause });
-    }
-
-    #[test]
-    fn a_drive_that_accepts_and_does_not_act_is_given_up_at_its_highest_draw() {
-        let mut drive = holding(0);
-        for _ in 0..PATIENCE {
-            set(&mut drive, 2);
-            answer(&mut drive, ID, Outcome::Done);
-            drive.sent(Request::ReadPowerState, NEXT);
-            answer(&mut drive, NEXT, Outcome::Is(ps(0)));
-        }
-        let cause = Cause::Disobedient;
-        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, named: None, cause });
-    }
-
-    #[test]
-    fn a_drive_that_sleeps_confirms_nothing() {
-        let mut drive = Drive::attached();
-        read(&mut drive, 3);
-        assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(3)), StateSet::ALL));
-        set(&mut drive, 1);
-        answer(&mut drive, ID, Outcome::Done);
-        read(&mut drive, 3);
-        drive.advance(SETTLED);
-        assert_eq!((drive.ready_in(), drive.may_be_in()), (None, StateSet::ALL));
-        assert_eq!((drive.read_due(), drive.not_before()), (true, AT.recheck));
-        read(&mut drive, 1);
-        drive.advance(SETTLED);
-        assert_eq!((drive.ready_in(), drive.may_be_in()), (Some(ps(1)), StateSet::of(ps(1))));
-    }
-
-    #[test]
-    fn a_state_that_nobody_asked_for_settles_from_when_it_was_read() {
-        let mut drive = holding(0);
-        set(&mut drive, 1);
-        answer(&mut drive, ID, Outcome::Done);
-        drive.sent(Request::ReadPowerState, NEXT);
-        let (late, later) = (Instant::from_micros(9_000), Instant::from_micros(10_000));
-        drive.completed(NEXT, Outcome::Is(ps(2)), Circumstances { now: late, settled: later, ..AT });
-        drive.advance(late);
-        assert_eq!((drive.may_be_in().contains(ps(0)), drive.settles_at()), (true, Some(later)));
-    }
-
-    #[test]
-    fn a_state_that_the_drive_does_not_have_confirms_nothing() {
-        let mut drive = holding(0);
-        set(&mut drive, 2);
-        answer(&mut drive, ID, Outcome::Done);
-        drive.sent(Request::ReadPowerState, NEXT);
-        answer(&mut drive, NEXT, Outcome::Is(ps(4)));
-        assert_eq!(drive.may_be_in(), StateSet::ALL);
-    }
-
-    #[test]
-    fn a_lost_command_may_have_done_anything_a_reset_included() {
-        let mut drive = holding(1);
-        set(&mut drive, 2);
-        drive.lost(ID, StateSet::of(ps(0)), AT);
-        let may = StateSet::of(ps(1)).with(ps(2)).with(ps(0));
-        assert_eq!(drive.phase(), Phase::Unknown { may, read: None });
-        for _ in 1..PATIENCE {
-            drive.sent(Request::ReadPowerState, ID);
-            drive.lost(ID, StateSet::of(ps(0)), AT);
-        }
-        let cause = Cause::CommandsLost;
-        assert_eq!(drive.phase(), Phase::Unmanaged { may: StateSet::ALL, named: None, cause });
-    }
-
-    #[test]
-    fn losses_with_a_reset_after_each_come_to_an_end_too() {
-        let mut drive = holding(1);
-        for _ in 0..PATIENCE {
-            assert!(drive.is_managed() || drive.read_due());
-            set(&mut drive, 2);
-            drive.sent(Request::ReadPowerState, ID);
-            drive.lost(ID, StateSet::of(ps(0)), AT);
-            if !matches!(drive.phase(), Phase::Unmanaged { .. }) {
-                drive.reset(StateSet::of(ps(0)));
-            }
-        }
-        assert!(matches!(drive.phase(), Phase::Unmanaged { cause: Cause::CommandsLost, .. }), "{drive:?}");
-    }
-
-    #[test]
-    fn an_answer_to_another_command_is_ignored() {
-        let mut drive = holding(0);
-        set(&mut drive, 2);
-        let waiting = drive.phase();
-        for outcome in [Outcome::Done, Outcome::Is(ps(1)), Outcome::Rejected(Status::INVALID_FIELD)] {
-            answer(&mut drive, NEXT, outcome);
-            assert_eq!(drive.phase(), waiting);
-        }
-        drive.lost(NEXT, StateSet::of(ps(0)), AT);
-        assert_eq!(drive.phase(), waiting);
-        answer(&mut drive, ID, Outcome::Done);
-        let verifying = drive.phase();
-        answer(&mut drive, ID, Outcome::Done);
-        assert_eq!(drive.phase(), verifying);
-    }
-
-    #[test]
-    fn an_answer_of_another_kind_is_a_failure() {
-        let mut drive = holding(0);
-        set(&mut drive, 2);
-        answer(&mut drive, ID, Outcome::Is(ps(2)));
-        assert!(drive.read_due());
-        assert_eq!(drive.may_be_in(), StateSet::of(ps(0)).with(ps(2)));
-    }
-}
+mod tests;
