@@ -21,7 +21,8 @@ use wattline_core::units::Instant;
 
 use crate::drive_port::DrivePort;
 
-/// Bytes that are enough for any message's frame: the longest event is a drive that is attached, in less than 100 bytes.
+/// Bytes that are enough for any message's frame: the longest event is a drive that is attached, in less than 100
+/// bytes.
 pub const MAX_MESSAGE: usize = 128;
 
 /// From the bench.

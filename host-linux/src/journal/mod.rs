@@ -34,7 +34,7 @@ pub enum JournalError {
         /// What is wrong with the first.
         first: FrameError,
     },
-    /// Written by a later version.
+    /// Written in another format.
     #[error("{input} has format version {format}, and this program reads version {FORMAT_VERSION}")]
     Format {
         /// What was read.
@@ -52,7 +52,7 @@ impl JournalError {
             Self::Input(_) => "check the name and the permissions; `-` reads standard input",
             Self::Empty(_) => "the program that should have written it probably failed",
             Self::NotAJournal { .. } => "give a file that `wattline-sim run --journal FILE` or a firmware wrote",
-            Self::Format { .. } => "read it with the version of wattline that wrote it, or a later one",
+            Self::Format { .. } => "read it with the version of wattline that wrote it",
         }
     }
 }
