@@ -168,17 +168,17 @@ fn ssd(article: &Article) -> SsdModel {
         .iter()
         .enumerate()
         .map(|(ps, &nameplate_w)| StateModel {
-            asleep_w: None,
             limit_w: limits(article, &work, ps, nameplate_w),
             // Guess: the article gives no latencies.
             entry_s: 0.001,
-            exit_s: 0.001,
         })
         .collect();
     SsdModel {
         idle_w,
         work,
         states,
+        // The reference drive names no non-operational state.
+        sleep: None,
         // Guess.
         admin_s: 0.000_5,
         // Guess.

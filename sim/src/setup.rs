@@ -2,28 +2,69 @@
 
 use std::rc::Rc;
 
-use crate::calibration::Calibration;
+use wattline_core::apst::Drive;
+use wattline_core::nvme::feature::autonomous_transitions::{Table, Transition};
+use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor};
+use wattline_core::units::Microseconds;
+
+use crate::calibration::{Article, Calibration};
+use crate::idle::drive::Sleeper;
 use crate::model::chassis::{Chassis, ChassisModel};
 use crate::model::job::Demand;
 use crate::model::meter::MeterModel;
-use crate::model::ssd::{Spread, Ssd};
+use crate::model::ssd::{Sleep, Spread, Ssd, SsdModel};
 use crate::random::{Purpose, Random};
 use crate::scenario::Scenario;
-use crate::scenario::schema::JobSection;
-use crate::scenario::value::watts;
+use crate::scenario::schema::{JobSection, SleepSection};
+use crate::scenario::value::{Seconds, watts};
 
 /// The server of this scenario, with the drives that this seed gives.
 #[must_use]
 pub fn chassis(scenario: &Scenario, calibration: &Calibration, seed: u64) -> Chassis {
     let model = chassis_model(scenario, &calibration.chassis);
     let section = &scenario.drives;
-    let kind = Rc::new(calibration.ssd.clone());
+    let sleep = section.sleep.as_ref().and_then(|sleep| asleep(sleep, &calibration.article));
+    let kind = Rc::new(SsdModel { sleep, ..calibration.ssd.clone() });
     let drives = (0u64..).take(section.count).map(|slot| {
         let spread = spread(seed, slot, section.spread_percent / 100.0);
         Ssd::new(Rc::clone(&kind), spread, section.initial_ps, section.fallback_ps, model.inlet_c)
     });
     let drives = drives.collect();
     Chassis::new(model, drives)
+}
+
+/// How drives sleep: as the reference drive would if its descriptors had this non-operational state after the
+/// operational ones. What it takes on the way there and back is the core's estimate from the same descriptors.
+fn asleep(section: &SleepSection, article: &Article) -> Option<Sleep> {
+    let latency = |span: Seconds| Some(Microseconds::new(span.micros()));
+    let awake = article.drive.max_power_w.iter().map(|max_w| PowerStateDescriptor {
+        max_power: reported(*max_w, PowerScale::TenMilliwatts),
+        idle_power: reported(article.drive.idle_w, PowerScale::TenthMilliwatt),
+        ..PowerStateDescriptor::default()
+    });
+    let asleep = PowerStateDescriptor {
+        idle_power: reported(section.power_w, PowerScale::TenthMilliwatt),
+        non_operational: true,
+        entry_latency: latency(section.entry_s),
+        exit_latency: latency(section.exit_s),
+        ..PowerStateDescriptor::default()
+    };
+    let states: Vec<_> = awake.chain([asleep]).collect();
+    let drive = Drive { states: &states, supported: Some(true) };
+    let target = drive.deepest()?;
+    let mut table = Table::EMPTY;
+    for (source, _) in drive.numbered().filter(|(source, _)| *source != target) {
+        let milliseconds = u32::try_from(section.after_s.micros().div_ceil(1000)).ok()?;
+        table.set(source, Transition::new(target, milliseconds));
+    }
+    Some(Sleep { sleeper: Sleeper::new(&drive)?, table })
+}
+
+/// A power as a descriptor reports it.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is what is meant")]
+fn reported(watts: f64, scale: PowerScale) -> Option<Power> {
+    let steps_per_w = if scale == PowerScale::TenthMilliwatt { 10_000.0 } else { 100.0 };
+    Power::new(libm::round(watts * steps_per_w) as u16, scale)
 }
 
 fn spread(seed: u64, slot: u64, share: f64) -> Spread {

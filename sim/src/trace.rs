@@ -3,6 +3,7 @@
 use wattline_core::governor::Alarm;
 use wattline_core::profile::WorkSet;
 
+use crate::idle::walk::Wake;
 use crate::time::{Micros, seconds};
 
 /// A value that holds from a moment on, until the next one.
@@ -29,6 +30,8 @@ pub struct Trace {
     pub moved_before_gb: Vec<f64>,
     /// GB that each drive moved in all.
     pub moved_gb: Vec<f64>,
+    /// Every time that each drive was woken.
+    pub wakes: Vec<Vec<Wake>>,
     /// What may take the power over the cap although nobody was wrong.
     pub disturbances: Vec<Step<String>>,
     /// What was sent to drives, answered by them and seen of them.

@@ -10,6 +10,7 @@ use wattline_core::units::Milliwatts;
 
 use crate::calibration::Calibration;
 use crate::host::{self, Host};
+use crate::idle::walk::Cause;
 use crate::model::chassis::Chassis;
 use crate::model::meter::MeterModel;
 use crate::model::ssd::Ssd;
@@ -32,8 +33,10 @@ enum Happening {
     Settled,
     /// The cap changes.
     Cap(Milliwatts),
-    /// The host looks at what the drives do.
+    /// The host looks at what the drives do: at its own counters of their I/O, which costs them nothing.
     Look,
+    /// A drive answers with its temperature.
+    Temperature(usize),
     /// This drive resets by itself.
     Reset(usize),
     /// This drive is pulled.
@@ -61,7 +64,8 @@ pub struct World<'a> {
     sampled_gb: (f64, f64),
     host: Option<Host>,
     wires: Wires,
-    told: Vec<(WorkSet, Micros)>,
+    /// What the governor was last told of each drive's work, and when; `None`: nothing yet.
+    told: Vec<Option<(WorkSet, Micros)>>,
     trace: Trace,
 }
 
@@ -88,7 +92,7 @@ impl<'a> World<'a> {
             sampled_gb: (0.0, 0.0),
             host,
             wires: Wires::new(scenario.faults, seed, drives),
-            told: vec![(WorkSet::NONE, 0); drives],
+            told: vec![None; drives],
             trace: Trace::new(scenario.duration_s.micros(), drives),
         }
     }
@@ -105,6 +109,7 @@ impl<'a> World<'a> {
             }
         }
         self.trace.moved_gb = self.chassis.drives().iter().map(Ssd::moved_gb).collect();
+        self.trace.wakes = self.chassis.drives().iter().map(|drive| drive.wakes().to_vec()).collect();
         if let Some(host) = self.host {
             (self.trace.journal, self.trace.alarms) = host.into_records();
         }
@@ -153,6 +158,11 @@ impl<'a> World<'a> {
             }
             Happening::Cap(cap) => self.change_cap(cap),
             Happening::Look => self.look(),
+            Happening::Temperature(slot) => {
+                let drive = &self.chassis.drives()[slot];
+                let reading = drive.held().and_then(|_| host::kelvin(drive.heat().composite_c));
+                self.tell(Event::Temperature { slot: wire_slot(slot), reading });
+            }
             Happening::Reset(slot) => {
                 self.reset(slot, format!("drive {slot} resets"));
                 self.note(slot, Wire::Reset);
@@ -265,23 +275,23 @@ impl<'a> World<'a> {
         }
         if self.host.as_ref().is_some_and(Host::wants_temperatures) {
             for slot in 0..self.chassis.drives().len() {
-                let drive = &self.chassis.drives()[slot];
-                let reading = drive.held().and_then(|_| host::kelvin(drive.heat().composite_c));
-                self.tell(Event::Temperature { slot: wire_slot(slot), reading });
+                let served = self.serve(slot, 0.0, Cause::Poll);
+                self.queue.push(served, Happening::Temperature(slot));
             }
         }
         self.queue.push(self.now + SECOND, Happening::Second);
     }
 
-    /// Tells the governor what each drive has been doing: at once where that is something else than before, and again
-    /// every second.
+    /// Tells the governor what each drive has been doing: at once where that is something else than before, and work
+    /// again every second.
     fn look(&mut self) {
         for slot in 0..self.chassis.drives().len() {
             let seen: WorkSet = self.chassis.drives()[slot].flow().work.into_iter().collect();
-            let (before, at) = self.told[slot];
-            if seen != before || (!seen.is_empty() && self.now >= at + SECOND) {
-                self.told[slot] = (seen, self.now);
-                if seen != before {
+            let before = self.told[slot];
+            let is_old = before.is_some_and(|(work, at)| work == seen && (seen.is_empty() || self.now < at + SECOND));
+            if !is_old {
+                self.told[slot] = Some((seen, self.now));
+                if before.map_or(WorkSet::NONE, |(work, _)| work) != seen {
                     self.note(slot, Wire::Seen(seen));
                 }
                 self.tell(Event::Work { slot: wire_slot(slot), seen });
@@ -307,11 +317,19 @@ impl<'a> World<'a> {
             };
             self.note(slot, Wire::Sent { id: id.0, set });
             let order = self.wires.send(self.now, slot, id, request);
-            let model = self.chassis.drives()[slot].model();
-            let entry_s = set.map_or(0.0, |state| model.states[state].entry_s);
-            self.queue.push(self.now + micros(model.admin_s + entry_s), Happening::Act(order));
+            let entry_s = set.map_or(0.0, |state| self.chassis.drives()[slot].model().states[state].entry_s);
+            let served = self.serve(slot, entry_s, Cause::Governor);
+            self.queue.push(served, Happening::Act(order));
             self.queue.push(self.wires.gives_up(self.now), Happening::GiveUp(order));
         }
+    }
+
+    /// A drive takes up an admin command that takes this much longer than others. Returns when it is served.
+    fn serve(&mut self, slot: usize, more_s: f64, cause: Cause) -> Micros {
+        self.moved = true;
+        let drive = self.chassis.drive_mut(slot);
+        let busy = micros(drive.model().admin_s + more_s);
+        drive.serve(self.now, busy, cause)
     }
 
     fn note(&mut self, slot: usize, what: Wire) {

@@ -1,6 +1,9 @@
 //! Idle drives: the walk against a drive that lives microsecond by microsecond and against the core's own sums, polls
 //! that are charged, and a system that nothing wakes but what was declared.
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use proptest::prelude::*;
 use wattline_core::apst::gaps::Gaps;
 use wattline_core::apst::{Drive, energy};
@@ -13,9 +16,10 @@ use wattline_sim::idle::drive::{Sleeper, Spent, Truth};
 use wattline_sim::idle::families::Family;
 use wattline_sim::idle::study::{Policy, TOLERANCE};
 use wattline_sim::idle::walk::{Cause, Polls, Wake, clairvoyant, walk};
+use wattline_sim::model::ssd::{Sleep, Spread, Ssd, SsdModel};
 use wattline_sim::scenario;
 use wattline_sim::time::{Micros, SECOND};
-use wattline_sim::trace::{Trace, Wire};
+use wattline_sim::trace::Trace;
 use wattline_sim::world::World;
 
 fn ps(number: u8) -> PowerState {
@@ -137,17 +141,71 @@ fn a_steady_idle_drive_is_woken_by_nothing_but_its_declared_polls() {
     }
 }
 
-/// The governor itself: once it knows its drives, it sends them nothing while nothing happens. Not so where a cap makes
-/// equal drives take turns: these turns go on without work, and are switched off here.
+/// 24 drives that sleep after 0.1 s, in a run of two minutes.
+fn sleeping(more: &str) -> Trace {
+    let text = format!(
+        "name = \"idle\"\nduration_s = 120\n[drives]\nspread_percent = 0\n\
+         sleep = {{ power_w = 0.5, entry_s = 0.02, exit_s = 0.01, after_s = 0.1 }}\n{more}"
+    );
+    let scenario = scenario::parse("idle", &text).unwrap_or_else(|error| panic!("{error}"));
+    World::new(&scenario, &Calibration::embedded(), 1).run(|_| {})
+}
+
+/// Every wake of any drive from this moment on.
+fn wakes(trace: &Trace, from: Micros) -> Vec<Wake> {
+    trace.wakes.iter().flatten().filter(|wake| wake.at >= from).copied().collect()
+}
+
+/// The governor itself: once it knows its drives, and has lowered them as the cap wants it, it wakes none, although
+/// turns are due twice a second. The caps let all drives have PS0, some of them, and none.
 #[test]
-fn a_governor_leaves_drives_without_work_alone() {
-    for section in ["cap_w = 2000", "cap_w = 1050\nrotation_s = 100000"] {
-        let text = format!("name = \"idle\"\nduration_s = 600\n[governor]\nmargin_w = 21\n{section}\n");
-        let scenario = scenario::parse("idle", &text).unwrap_or_else(|error| panic!("{error}"));
-        let trace: Trace = World::new(&scenario, &Calibration::embedded(), 1).run(|_| {});
-        let sent = trace.wire.iter().filter(|record| matches!(record.what, Wire::Sent { .. }));
-        let last = sent.map(|record| record.at).max().expect("it reads each drive at the start");
-        assert!(last < 60 * SECOND, "{section}: sent to a drive at {} s", last / SECOND);
+fn a_steady_idle_system_is_woken_by_nothing_but_its_declared_polls() {
+    for (cap_w, is_mixed) in [(2000, false), (900, true), (760, false)] {
+        let governor = format!("[governor]\ncap_w = {cap_w}\nmargin_w = 21\nrotation_s = 0.5\n");
+        let quiet = sleeping(&governor);
+        let held: BTreeSet<_> = quiet.states.iter().filter_map(|steps| steps.last()?.1).collect();
+        assert_eq!(held.len() > 1, is_mixed, "{cap_w} W: {held:?}");
+        assert_eq!(wakes(&quiet, 30 * SECOND), [], "{cap_w} W");
+
+        let polled = sleeping(&format!("{governor}warning_c = 70\n"));
+        let polls = wakes(&polled, 30 * SECOND);
+        assert_eq!(polls.len(), 24 * 91, "{cap_w} W: once a second, the last one included");
+        let declared = |wake: &Wake| wake.cause == Cause::Poll && wake.at.is_multiple_of(SECOND);
+        assert!(polls.iter().all(declared), "{cap_w} W");
+    }
+}
+
+/// That the test above sees a governor that does something.
+#[test]
+fn a_new_cap_wakes_those_that_it_moves() {
+    let trace = sleeping("[governor]\ncap_w = 2000\nmargin_w = 21\n[[cap]]\nat_s = 60\ncap_w = 760\n");
+    let woken = wakes(&trace, 30 * SECOND);
+    assert!(!woken.is_empty() && woken.iter().all(|wake| wake.cause == Cause::Governor && wake.at >= 60 * SECOND));
+    assert_eq!(wakes(&trace, 90 * SECOND), []);
+}
+
+#[test]
+fn polls_of_a_whole_server_are_charged() {
+    const GOVERNOR: &str = "[governor]\ncap_w = 2000\nmargin_w = 21\nmeter = false\n";
+    let energy_j = |more| sleeping(&format!("{GOVERNOR}{more}")).energy_j(60 * SECOND, 120 * SECOND);
+    let more_j = energy_j("warning_c = 70\n") - energy_j("");
+    // Each second: 10 ms out and 20 ms in at PS2's 10 W, the command's 0.5 ms and the idle time at 5.5 W; and not 0.5
+    // W.
+    let poll_j = 0.03 * 10.0 + (0.000_5 + 0.1) * 5.5 - (0.03 + 0.000_5 + 0.1) * 0.5;
+    assert!((more_j / (24.0 * 60.0 * poll_j) - 1.0).abs() < 1e-9, "{more_j} {poll_j}");
+}
+
+/// Lets an idle drive live until just before what happens then.
+fn pass(ssd: &mut Ssd, now: &mut Micros, until: Micros) {
+    loop {
+        ssd.run(*now, None);
+        let next = ssd.next_change().unwrap_or(until).min(until);
+        ssd.advance(next - *now);
+        *now = next;
+        if next == until {
+            return;
+        }
+        ssd.apply_due(next);
     }
 }
 
@@ -169,6 +227,37 @@ proptest! {
         let table = chain(&drive, waits);
         let walk = walk(&Sleeper::new(&drive.drive()).unwrap(), &table, &[gap], None);
         prop_assert_eq!((walk.spent, walk.longest_wait), lived(&drive, &table, gap));
+    }
+
+    /// A drive of a whole server lives as the walk says.
+    #[test]
+    fn a_drive_of_a_server_spends_what_the_walk_says(
+        drive in instance(), waits in prop::array::uniform3(1_u32..6), every in 10_000_u64..40_000, polls in 0_u64..20,
+    ) {
+        let table = chain(&drive, waits);
+        let sleeper = Sleeper::new(&drive.drive()).unwrap();
+        let gap = (polls + 1) * every - 1;
+        let takes = 500;
+        let walk = walk(&sleeper, &table, &[gap], Some(Polls { every, takes, wakes: true }));
+        let model = SsdModel {
+            idle_w: sleeper.watts(sleeper.awake()),
+            sleep: Some(Sleep { sleeper: sleeper.clone(), table }),
+            ..Calibration::embedded().ssd
+        };
+        let mut ssd = Ssd::new(Rc::new(model), Spread::NONE, 0, 0, 25.0);
+        let mut now = 0;
+        for command in (1..=polls).map(|poll| poll * every).chain([gap]) {
+            pass(&mut ssd, &mut now, command);
+            // The end of the gap is not a poll, but wakes the drive as one does; the drive takes no time for it.
+            let (busy, cause) = if command == gap { (0, Cause::Work) } else { (takes, Cause::Poll) };
+            let served = ssd.serve(now, busy, cause);
+            if command == gap {
+                pass(&mut ssd, &mut now, served);
+            }
+        }
+        prop_assert_eq!(ssd.wakes(), &walk.wakes[..]);
+        let expected_j = sleeper.joules(walk.spent, Truth::Assumed);
+        prop_assert!((ssd.energy_j() - expected_j).abs() < 1e-9, "{} {}", ssd.energy_j(), expected_j);
     }
 
     /// Core and simulator were written apart, and count the same.

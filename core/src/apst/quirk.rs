@@ -4,9 +4,12 @@
 //! names has to be known about the drive or its machine, and equal. What is not known leaves the question open
 //! ([`Match::Unknown`]), so that nobody takes "I cannot see the PCI device" for "this drive is fine".
 
+use serde::Deserialize;
+
 /// What a rule does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(rename_all = "kebab-case")]
 pub enum Effect {
     /// No autonomous transitions at all (Linux: `NO_APST`).
     NoTransitions,
@@ -25,6 +28,35 @@ pub enum Effect {
     DelayBeforeReady,
     /// Message-signalled interrupts other than MSI-X fail (Linux: `BROKEN_MSI`).
     BrokenMsi,
+}
+
+impl Effect {
+    /// Every effect.
+    pub const ALL: [Self; 8] = [
+        Self::NoTransitions,
+        Self::NoDeepestState,
+        Self::ShutDownInSuspend,
+        Self::NoShutDownInSuspend,
+        Self::NoTemperatureThresholds,
+        Self::NoSensorTemperatureThresholds,
+        Self::DelayBeforeReady,
+        Self::BrokenMsi,
+    ];
+
+    /// Its name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoTransitions => "no-transitions",
+            Self::NoDeepestState => "no-deepest-state",
+            Self::ShutDownInSuspend => "shut-down-in-suspend",
+            Self::NoShutDownInSuspend => "no-shut-down-in-suspend",
+            Self::NoTemperatureThresholds => "no-temperature-thresholds",
+            Self::NoSensorTemperatureThresholds => "no-sensor-temperature-thresholds",
+            Self::DelayBeforeReady => "delay-before-ready",
+            Self::BrokenMsi => "broken-msi",
+        }
+    }
 }
 
 /// A set of effects.
@@ -213,16 +245,7 @@ mod tests {
 
     #[test]
     fn effects_are_a_set() {
-        let all = [
-            Effect::NoTransitions,
-            Effect::NoDeepestState,
-            Effect::ShutDownInSuspend,
-            Effect::NoShutDownInSuspend,
-            Effect::NoTemperatureThresholds,
-            Effect::NoSensorTemperatureThresholds,
-            Effect::DelayBeforeReady,
-            Effect::BrokenMsi,
-        ];
+        let all = Effect::ALL;
         let set: Effects = all.into_iter().collect();
         for effect in all {
             assert!(set.contains(effect) && !set.without(effect).contains(effect));

@@ -66,6 +66,36 @@ macro_rules! flags {
 }
 pub(super) use flags;
 
+/// Defines a field that holds a code of so many bits (the mask): every code is kept, those with a name here are known.
+macro_rules! code {
+    ($(#[$doc:meta])* $name:ident($mask:literal) { $($(#[$code_doc:meta])* $known:ident = $code:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        pub struct $name(u8);
+
+        impl $name {
+            $(
+                $(#[$code_doc])*
+                pub const $known: Self = Self($code);
+            )*
+
+            /// This code, of which the field holds the lowest bits.
+            #[must_use]
+            pub const fn new(code: u8) -> Self {
+                Self(code & $mask)
+            }
+
+            /// Its code.
+            #[must_use]
+            pub const fn code(self) -> u8 {
+                self.0
+            }
+        }
+    };
+}
+pub(super) use code;
+
 /// A latency in microseconds, where 0 means "not reported".
 pub(super) fn latency(field: u32) -> Option<Microseconds> {
     (field != 0).then(|| Microseconds::new(u64::from(field)))

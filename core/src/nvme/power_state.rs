@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::field::{latency, latency_field, le16, le32};
+use super::field::{code, latency, latency_field, le16, le32};
 use super::power::ScaledPower;
 pub use super::power::{Power, PowerScale};
 use super::scaled_time::ScaledTime;
@@ -88,25 +88,11 @@ impl core::fmt::Display for PowerStateOutOfRange {
 
 impl core::error::Error for PowerStateOutOfRange {}
 
-/// A workload: what a drive did while its active power was measured (Active Power Workload, APW), or is told that it
-/// is going to do (Workload Hint, WH). Code 0 names none. Code 1 is five minutes idle, 32 random writes of 1 MiB, 30 s
-/// idle; code 2 is 80,000 sequential writes of 128 KiB. The others are reserved and kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Workload(u8);
-
-impl Workload {
-    /// The workload with this code, of which the field holds three bits.
-    #[must_use]
-    pub const fn new(code: u8) -> Self {
-        Self(code & 0b111)
-    }
-
-    /// The code.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        self.0
-    }
+code! {
+    /// A workload: what a drive did while its active power was measured (Active Power Workload, APW), or is told that
+    /// it is going to do (Workload Hint, WH). Code 0 names none. Code 1 is five minutes idle, 32 random writes of 1
+    /// MiB, 30 s idle; code 2 is 80,000 sequential writes of 128 KiB. The others are reserved and kept.
+    Workload(0b111) {}
 }
 
 /// One power state, as the drive describes it.

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor};
-use wattline_core::units::{Kelvin, Microseconds};
+use wattline_core::units::Kelvin;
 
 use super::CatalogueError;
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, latency, reported, vendor};
 
 /// A drive as posted. `None`: not in the post. What the program has no use for is not read.
 #[derive(Clone, Debug, Deserialize)]
@@ -57,10 +57,10 @@ impl Entry {
         if self.states.is_empty() {
             return Err(CatalogueError::NoStates(&self.id));
         }
-        let temperature = |kelvin: Option<u16>| kelvin.filter(|&kelvin| kelvin != 0).map(Kelvin::new);
+        let temperature = |kelvin: Option<u16>| reported(kelvin.map(Kelvin::new));
         Ok(Inventory {
-            vendor: self.vid.map(|Hexadecimal(number)| number).filter(|&number| number != 0),
-            subsystem_vendor: self.ssvid.map(|Hexadecimal(number)| number).filter(|&number| number != 0),
+            vendor: self.vid.and_then(|Hexadecimal(number)| vendor(number)),
+            subsystem_vendor: self.ssvid.and_then(|Hexadecimal(number)| vendor(number)),
             model: Some(self.model.clone()),
             firmware: self.firmware.clone(),
             apst_supported: self.apsta.map(|attributes| attributes & 1 != 0),
@@ -102,10 +102,6 @@ impl State {
             ..PowerStateDescriptor::default()
         }
     }
-}
-
-fn latency(micros: u32) -> Option<Microseconds> {
-    (micros != 0).then(|| Microseconds::new(u64::from(micros)))
 }
 
 fn power(watts: f64, scale: PowerScale) -> Option<Power> {

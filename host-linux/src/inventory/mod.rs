@@ -123,17 +123,17 @@ fn identity(text: &str) -> Option<String> {
 }
 
 /// A vendor's number, where 0 stands for none.
-fn vendor(number: u16) -> Option<u16> {
+pub(crate) fn vendor(number: u16) -> Option<u16> {
     (number != 0).then_some(number)
 }
 
 /// A temperature in kelvins, where 0 means "not reported".
-fn reported(kelvin: Option<Kelvin>) -> Option<Kelvin> {
+pub(crate) fn reported(kelvin: Option<Kelvin>) -> Option<Kelvin> {
     kelvin.filter(|&kelvin| kelvin != Kelvin::ZERO)
 }
 
 /// A latency in microseconds, where 0 means "not reported".
-fn latency(microseconds: u32) -> Option<Microseconds> {
+pub(crate) fn latency(microseconds: u32) -> Option<Microseconds> {
     (microseconds != 0).then(|| Microseconds::new(u64::from(microseconds)))
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Entry {
     board_vendor: Option<String>,
     #[serde(default)]
     board: OneOrMore,
-    effects: Vec<EffectName>,
+    effects: Vec<Effect>,
     pub(super) reason: String,
     pub(super) source: Option<String>,
 }
@@ -59,53 +59,10 @@ impl OneOrMore {
     }
 }
 
-/// The core's effects, as files name them.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum EffectName {
-    NoTransitions,
-    NoDeepestState,
-    ShutDownInSuspend,
-    NoShutDownInSuspend,
-    NoTemperatureThresholds,
-    NoSensorTemperatureThresholds,
-    DelayBeforeReady,
-    BrokenMsi,
-}
-
-impl From<EffectName> for Effect {
-    fn from(name: EffectName) -> Self {
-        match name {
-            EffectName::NoTransitions => Self::NoTransitions,
-            EffectName::NoDeepestState => Self::NoDeepestState,
-            EffectName::ShutDownInSuspend => Self::ShutDownInSuspend,
-            EffectName::NoShutDownInSuspend => Self::NoShutDownInSuspend,
-            EffectName::NoTemperatureThresholds => Self::NoTemperatureThresholds,
-            EffectName::NoSensorTemperatureThresholds => Self::NoSensorTemperatureThresholds,
-            EffectName::DelayBeforeReady => Self::DelayBeforeReady,
-            EffectName::BrokenMsi => Self::BrokenMsi,
-        }
-    }
-}
-
-/// The name of an effect in files.
-pub(super) const fn effect_name(effect: Effect) -> &'static str {
-    match effect {
-        Effect::NoTransitions => "no-transitions",
-        Effect::NoDeepestState => "no-deepest-state",
-        Effect::ShutDownInSuspend => "shut-down-in-suspend",
-        Effect::NoShutDownInSuspend => "no-shut-down-in-suspend",
-        Effect::NoTemperatureThresholds => "no-temperature-thresholds",
-        Effect::NoSensorTemperatureThresholds => "no-sensor-temperature-thresholds",
-        Effect::DelayBeforeReady => "delay-before-ready",
-        Effect::BrokenMsi => "broken-msi",
-    }
-}
-
 impl Entry {
     /// Its effects, in the order of the file.
     pub(super) fn effects(&self) -> impl Iterator<Item = Effect> {
-        self.effects.iter().map(|&name| name.into())
+        self.effects.iter().copied()
     }
 
     /// Whether it is about the drive: of its alternatives, the best answer.
@@ -169,16 +126,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_effect_has_the_name_by_which_it_is_read() {
+    fn every_effect_is_read_by_its_name() {
         #[derive(Deserialize)]
         struct Effects {
-            all: Vec<EffectName>,
+            all: Vec<Effect>,
         }
-        let text = "all = ['no-transitions', 'no-deepest-state', 'shut-down-in-suspend', 'no-shut-down-in-suspend',
-            'no-temperature-thresholds', 'no-sensor-temperature-thresholds', 'delay-before-ready', 'broken-msi']";
-        let Effects { all } = toml::from_str(text).unwrap();
-        for name in all {
-            assert!(text.contains(&format!("'{}'", effect_name(name.into()))), "{name:?}");
-        }
+        let names = Effect::ALL.map(|effect| format!("'{}'", effect.name())).join(", ");
+        let Effects { all } = toml::from_str(&format!("all = [{names}]")).unwrap();
+        assert_eq!(all, Effect::ALL);
     }
 }

@@ -145,19 +145,10 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The name of an effect in files.
-struct Named(Effect);
-
-impl fmt::Display for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(file::effect_name(self.0))
-    }
-}
-
 /// `no-deepest-state, WD Blue SN550: drive hangs … (Linux, drivers/nvme/host/pci.c)`.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let effects: Vec<String> = self.effects().map(|effect| Named(effect).to_string()).collect();
+        let effects: Vec<_> = self.effects().map(Effect::name).collect();
         write!(f, "{}, {}: {}", effects.join(", "), self.name, self.reason)?;
         match &self.source {
             Some(source) => write!(f, " ({source})"),

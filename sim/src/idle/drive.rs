@@ -9,6 +9,9 @@
 //!
 //! The idle time of an entry of the table counts from when its state is there, in whole milliseconds; entries and exits
 //! take the latencies of the descriptor, which are maxima, and a power of their own.
+//!
+//! Both walks use it: that through gaps ([`super::walk`]), and a drive of a whole server
+//! ([`crate::model::ssd`]).
 
 use wattline_core::apst::{Drive, energy};
 use wattline_core::nvme::PowerState;
@@ -143,24 +146,43 @@ impl Sleeper {
         let mut place = from;
         let mut left = length;
         loop {
-            let entering = place.pending.min(left);
-            spent.moving += entering;
-            place.pending -= entering;
-            left -= entering;
-            let next = PowerState::new(u8::try_from(place.state).unwrap_or(u8::MAX));
-            let next = next.and_then(|state| table.transition(state));
-            let wait = next.map_or(Micros::MAX, |next| next.idle_time().get());
-            let staying = wait.min(left);
-            spent.in_states += u128::from(staying) * u128::from(self.state(place.state).power);
+            let next = self.next(table, place);
+            let staying = next.map_or(left, |(after, _)| after.min(left));
             left -= staying;
+            if place.pending > 0 {
+                spent.moving += staying;
+                place.pending -= staying;
+            } else {
+                spent.in_states += u128::from(staying) * u128::from(self.state(place.state).power);
+            }
             match next {
-                Some(next) if left > 0 => {
-                    let state = next.target().index();
-                    place = Place { state, pending: self.state(state).entry };
-                }
+                Some((_, next)) if left > 0 => place = next,
                 _ => return (place, spent),
             }
         }
+    }
+
+    /// Where a drive goes from a place if no command comes, and after how long; `None`: it stays.
+    #[must_use]
+    pub fn next(&self, table: &Table, place: Place) -> Option<(Micros, Place)> {
+        if place.pending > 0 {
+            return Some((place.pending, Place { pending: 0, ..place }));
+        }
+        let next = table.transition(PowerState::new(u8::try_from(place.state).ok()?)?)?;
+        let state = next.target().index();
+        Some((next.idle_time().get(), Place { state, pending: self.state(state).entry }))
+    }
+
+    /// What the drive takes at a place, in watts.
+    #[must_use]
+    pub fn watts(&self, place: Place) -> f64 {
+        if place.pending > 0 { self.moving_w() } else { self.state(place.state).power as f64 / 1e4 }
+    }
+
+    /// What it takes on the way from one state to another, in watts.
+    #[must_use]
+    pub fn moving_w(&self) -> f64 {
+        self.moving as f64 / 1e4
     }
 
     /// How long a command waits that finds the drive at a place.

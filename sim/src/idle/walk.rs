@@ -28,6 +28,8 @@ pub enum Cause {
     Work,
     /// A poll.
     Poll,
+    /// The governor: it reads or sets a power state.
+    Governor,
 }
 
 /// A drive was woken.

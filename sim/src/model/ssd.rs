@@ -3,11 +3,15 @@
 //! ```text
 //!             reset()                     until
 //!   Ready ───────────────▶ Resetting ─────────────▶ Ready, in the fallback state
-//!     │ ▲                                  exit latency
-//!     │ └──────────────── Waking ◀──────────────── demand meets a non-operational state
+//!     │ ▲            rest of the entry, exit latency
+//!     │ └──────────────── Waking ◀──────────────── work or an admin command meets a drive that dozes
 //!     ▼ remove()
 //!   Absent
 //! ```
+//!
+//! **Sleep.** A drive without work goes from non-operational state to non-operational state by itself, as
+//! [`crate::idle::drive`] says, and wakes into the operational state that it held. **Every admin command is charged:**
+//! it wakes the drive, which almost all drives do for one, and the idle time counts anew from when it was served.
 //!
 //! **Limit.** In each power state the drive keeps its own watts, on average, at a regulation point of its own for
 //! each kind of work, and gives what that buys. After a change the regulation point moves from old to new in
@@ -22,11 +26,14 @@
 
 use std::rc::Rc;
 
+use wattline_core::nvme::feature::autonomous_transitions::Table;
 use wattline_core::profile::{PerWork, Work};
 
 use super::job::Demand;
 use super::power::WorkModel;
 use super::thermal::{Heat, ThermalModel};
+use crate::idle::drive::{Place, Sleeper};
+use crate::idle::walk::{Cause, Wake};
 use crate::time::{Micros, micros, seconds};
 
 /// Steps in which the regulation point moves after a change of state.
@@ -42,8 +49,10 @@ pub struct SsdModel {
     pub idle_w: f64,
     /// What each kind of work costs.
     pub work: PerWork<WorkModel>,
-    /// The power states; the position is the state's number.
+    /// The operational power states; the position is the state's number.
     pub states: Vec<StateModel>,
+    /// What it does by itself while it has nothing to do; `None`: nothing.
+    pub sleep: Option<Sleep>,
     /// Time of an admin command without the state's entry latency, in seconds.
     pub admin_s: f64,
     /// Time from a change of state until the drive's power has moved to the new limit, in seconds.
@@ -54,17 +63,22 @@ pub struct SsdModel {
     pub thermal: ThermalModel,
 }
 
-/// One power state of a kind of drive.
+/// How a kind of drive sleeps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sleep {
+    /// Its states as places to sleep in.
+    pub sleeper: Sleeper,
+    /// Its table of autonomous transitions; the sleeper knows what it names.
+    pub table: Table,
+}
+
+/// One operational power state of a kind of drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateModel {
-    /// `None`: the state is operational. Else what the drive takes in it, in watts.
-    pub asleep_w: Option<f64>,
     /// Regulation point of the drive's own watts for each kind of work.
     pub limit_w: PerWork<f64>,
     /// Time to enter the state, in seconds.
     pub entry_s: f64,
-    /// Time to leave the state, in seconds.
-    pub exit_s: f64,
 }
 
 /// How one drive differs from its model: factors near 1.
@@ -108,6 +122,14 @@ struct Ramp {
     next: Micros,
 }
 
+/// Where an idle drive is on its way down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Doze {
+    place: Place,
+    /// When it came there, or when the command that keeps it busy will be served.
+    since: Micros,
+}
+
 /// One drive.
 #[derive(Clone, Debug)]
 pub struct Ssd {
@@ -116,7 +138,11 @@ pub struct Ssd {
     fallback: usize,
     condition: Condition,
     held: usize,
-    last_operational: usize,
+    /// `None` while there is nothing to wake from: it works, wakes up, resets, is gone, or never sleeps.
+    doze: Option<Doze>,
+    /// When the last admin command is served.
+    served: Micros,
+    wakes: Vec<Wake>,
     ramp: Option<Ramp>,
     demand: Option<Demand>,
     flow: Flow,
@@ -136,14 +162,15 @@ impl Ssd {
     pub fn new(model: Rc<SsdModel>, spread: Spread, initial: usize, fallback: usize, air_c: f64) -> Self {
         let own_w = model.idle_w * spread.watts;
         let heat = Heat::settled(&model.thermal, own_w, air_c);
-        let last_operational = if model.states[initial].asleep_w.is_none() { initial } else { fallback };
-        Self {
+        let mut drive = Self {
             model,
             spread,
             fallback,
             condition: Condition::Ready,
             held: initial,
-            last_operational,
+            doze: None,
+            served: 0,
+            wakes: Vec::new(),
             ramp: None,
             demand: None,
             flow: Flow { work: None, gb_s: 0.0, own_w },
@@ -154,7 +181,9 @@ impl Ssd {
             own_j: 0.0,
             heated_j: 0.0,
             moved_gb: 0.0,
-        }
+        };
+        drive.doze_from(0);
+        drive
     }
 
     /// Its kind.
@@ -169,7 +198,7 @@ impl Ssd {
         self.flow
     }
 
-    /// The power state that it truly holds; `None` while it is absent or resetting.
+    /// The operational power state that it truly holds, or that it wakes into; `None` while it is absent or resetting.
     #[must_use]
     pub fn held(&self) -> Option<usize> {
         matches!(self.condition, Condition::Ready | Condition::Waking { .. }).then_some(self.held)
@@ -199,6 +228,12 @@ impl Ssd {
         self.heat
     }
 
+    /// Every time that it was woken, and by what.
+    #[must_use]
+    pub fn wakes(&self) -> &[Wake] {
+        &self.wakes
+    }
+
     /// Everything that it has taken so far, in joules.
     #[must_use]
     pub fn energy_j(&self) -> f64 {
@@ -219,42 +254,52 @@ impl Ssd {
 
     /// Changes what the host asks of it.
     pub fn set_demand(&mut self, now: Micros, demand: Option<Demand>) {
+        let worked = self.demand.is_some();
         self.demand = demand;
-        self.wake_if_needed(now);
+        if demand.is_some() {
+            self.wake(now, Cause::Work);
+        } else if worked {
+            self.doze_from(now);
+        }
     }
 
-    /// Enters a power state of the model: what Set Features (02h) has at its completion.
+    /// Takes up an admin command that keeps it busy for so long, once it is awake. Returns when the command is served.
+    pub fn serve(&mut self, now: Micros, busy: Micros, cause: Cause) -> Micros {
+        self.wake(now, cause);
+        let awake = if let Condition::Waking { until } = self.condition { until } else { now };
+        self.served = self.served.max(awake + busy);
+        self.doze_from(now);
+        awake + busy
+    }
+
+    /// Enters a power state of the model, awake: what Set Features (02h) has at its completion.
     pub fn enter(&mut self, now: Micros, state: usize) {
         let from_w = self.limits_w();
         self.held = state;
         self.empty_credit();
-        if self.model.states[state].asleep_w.is_none() {
-            self.last_operational = state;
-            let step = self.settling_step();
-            self.ramp = (step > 0).then_some(Ramp { from_w, steps_done: 0, next: now + step });
-        }
-        self.wake_if_needed(now);
+        let step = self.settling_step();
+        self.ramp = (step > 0).then_some(Ramp { from_w, steps_done: 0, next: now + step });
+        self.doze_from(now);
     }
 
     /// Starts a controller reset: no work until it is over, then the fallback state.
     pub fn reset(&mut self, now: Micros) {
         if self.is_present() {
             self.condition = Condition::Resetting { until: now + micros(self.model.reset_s) };
+            self.doze = None;
         }
     }
 
     /// Takes it out of its bay.
     pub fn remove(&mut self) {
         self.condition = Condition::Absent;
+        self.doze = None;
     }
 
     /// The rate that it would give now if nothing outside the drive limited it, in GB/s.
     #[must_use]
     pub fn offer_gb_s(&self) -> Option<(Work, f64)> {
         let demand = self.demand.filter(|_| self.condition == Condition::Ready)?;
-        if self.asleep_w().is_some() {
-            return None;
-        }
         let work = &self.model.work[demand.work];
         let regulated = work.gb_s_at(self.model.idle_w, self.limit_w(demand.work));
         let can = if self.free_running { work.max_gb_s } else { regulated.min(work.max_gb_s) };
@@ -264,10 +309,15 @@ impl Ssd {
     /// Sets what it really gives, and plans when its credit will be empty or full.
     pub fn run(&mut self, now: Micros, flow: Option<(Work, f64)>) {
         let idle_w = self.model.idle_w;
+        let sleep = self.model.sleep.as_ref();
         let (work, gb_s, own_w) = match (self.condition, flow) {
             (Condition::Absent, _) => (None, 0.0, 0.0),
             (_, Some((kind, gb_s))) => (Some(kind), gb_s, self.model.work[kind].own_w(idle_w, gb_s / self.spread.rate)),
-            (_, None) => (None, 0.0, self.asleep_w().unwrap_or(idle_w)),
+            (Condition::Waking { .. }, None) => (None, 0.0, sleep.map_or(idle_w, |sleep| sleep.sleeper.moving_w())),
+            (_, None) => {
+                let asleep = sleep.zip(self.doze).filter(|(sleep, doze)| sleep.sleeper.sleeps(doze.place));
+                (None, 0.0, asleep.map_or(idle_w, |(sleep, doze)| sleep.sleeper.watts(doze.place)))
+            }
         };
         self.flow = Flow { work, gb_s, own_w: own_w * self.spread.watts };
         self.plan_credit(now, own_w);
@@ -280,7 +330,8 @@ impl Ssd {
             Condition::Resetting { until } | Condition::Waking { until } => Some(until),
             Condition::Ready | Condition::Absent => None,
         };
-        [condition, self.ramp.map(|ramp| ramp.next), self.credit_due].into_iter().flatten().min()
+        let deeper = self.deeper().map(|(at, _)| at);
+        [condition, deeper, self.ramp.map(|ramp| ramp.next), self.credit_due].into_iter().flatten().min()
     }
 
     /// Lets `span` pass with nothing changing.
@@ -299,18 +350,22 @@ impl Ssd {
             Condition::Resetting { until } if until <= now => {
                 self.condition = Condition::Ready;
                 self.held = self.fallback;
-                self.last_operational = self.fallback;
                 self.ramp = None;
                 self.empty_credit();
+                self.doze_from(now);
                 changed = true;
             }
             Condition::Waking { until } if until <= now => {
                 self.condition = Condition::Ready;
-                self.held = self.last_operational;
                 self.empty_credit();
+                self.doze_from(now);
                 changed = true;
             }
             _ => {}
+        }
+        if let Some((at, place)) = self.deeper().filter(|(at, _)| *at <= now) {
+            self.doze = Some(Doze { place, since: at });
+            changed = true;
         }
         if let Some(ramp) = self.ramp.filter(|ramp| ramp.next <= now) {
             let steps_done = ramp.steps_done + 1;
@@ -336,16 +391,28 @@ impl Ssd {
         self.heat.step(&self.model.thermal, mean_w, air_c, span_s);
     }
 
-    fn asleep_w(&self) -> Option<f64> {
-        self.model.states[self.held].asleep_w.filter(|_| self.held().is_some())
+    /// Where it goes by itself if nothing comes, and when.
+    fn deeper(&self) -> Option<(Micros, Place)> {
+        let (sleep, doze) = self.model.sleep.as_ref().zip(self.doze)?;
+        let (after, place) = sleep.sleeper.next(&sleep.table, doze.place)?;
+        Some((doze.since + after, place))
     }
 
-    /// Work in a non-operational state wakes the drive by itself.
-    fn wake_if_needed(&mut self, now: Micros) {
-        let asleep = self.condition == Condition::Ready && self.asleep_w().is_some();
-        if asleep && self.demand.is_some() {
-            let exit_s = self.model.states[self.held].exit_s;
-            self.condition = Condition::Waking { until: now + micros(exit_s) };
+    /// A drive that is awake and has no work begins to doze, as soon as its last admin command is served.
+    fn doze_from(&mut self, now: Micros) {
+        let dozes = self.model.sleep.is_some() && self.condition == Condition::Ready && self.demand.is_none();
+        let place = Place { state: self.held, pending: 0 };
+        self.doze = dozes.then_some(Doze { place, since: self.served.max(now) });
+    }
+
+    /// A command ends its doze, and wakes it where it sleeps.
+    fn wake(&mut self, now: Micros, cause: Cause) {
+        let Some((sleep, doze)) = self.model.sleep.as_ref().zip(self.doze.take()) else { return };
+        let (place, _) = sleep.sleeper.left_alone(&sleep.table, doze.place, now.saturating_sub(doze.since));
+        if sleep.sleeper.sleeps(place) {
+            let waited = sleep.sleeper.wait(place);
+            self.wakes.push(Wake { at: now, cause, waited });
+            self.condition = Condition::Waking { until: now + waited };
         }
     }
 
@@ -355,7 +422,7 @@ impl Ssd {
 
     /// The regulation point now, for this kind of work.
     fn limit_w(&self, work: Work) -> f64 {
-        let target = self.model.states[self.last_operational].limit_w[work];
+        let target = self.model.states[self.held].limit_w[work];
         let Some(ramp) = self.ramp else { return target };
         let share = f64::from(ramp.steps_done) / f64::from(SETTLING_STEPS);
         ramp.from_w[work] + (target - ramp.from_w[work]) * share

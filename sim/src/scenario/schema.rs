@@ -105,11 +105,30 @@ pub struct DrivesSection {
     pub initial_ps: usize,
     /// Power state after a reset (0).
     pub fallback_ps: usize,
+    /// `[drives.sleep]`: a non-operational state into which idle drives go by themselves (the reference drive has
+    /// none).
+    pub sleep: Option<SleepSection>,
+}
+
+/// `[drives.sleep]`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SleepSection {
+    /// Watts of a drive in it, 0.001 to 5.5.
+    #[serde(deserialize_with = "of_key::asleep")]
+    pub power_w: f64,
+    /// Time to enter it.
+    pub entry_s: Seconds,
+    /// Time to leave it.
+    pub exit_s: Seconds,
+    /// Idle time before it is entered (ITPT), 0.001 to 16777.215, in whole milliseconds.
+    #[serde(deserialize_with = "of_key::idle_time")]
+    pub after_s: Seconds,
 }
 
 impl Default for DrivesSection {
     fn default() -> Self {
-        Self { count: 24, spread_percent: 2.0, initial_ps: 0, fallback_ps: 0 }
+        Self { count: 24, spread_percent: 2.0, initial_ps: 0, fallback_ps: 0, sleep: None }
     }
 }
 

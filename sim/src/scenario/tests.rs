@@ -222,7 +222,7 @@ fn every_key_is_in_the_users_documentation_and_the_other_way_round() {
     let keys: Vec<&str> = fields.collect();
     assert!(keys.len() > 40);
     for key in &keys {
-        let named = [format!("`{key}`"), format!("[{key}]")];
+        let named = [format!("`{key}`"), format!("[{key}]"), format!(".{key}]")];
         assert!(named.iter().any(|named| document.contains(named)), "{key} is not in SCENARIOS.md");
     }
     let first_cells = document.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('|'));

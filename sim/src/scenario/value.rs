@@ -285,6 +285,16 @@ pub(super) mod of_key {
         Err(D::Error::custom(format!("rotation_s = {given}: must be 0 (never), or between 0.1 and {WEEK_S} s")))
     }
 
+    /// Not more than the reference drive takes awake.
+    pub(in crate::scenario) fn asleep<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        between(from, "power_w", 0.001..=5.5, " W")
+    }
+
+    /// What an entry of a table of autonomous transitions can hold.
+    pub(in crate::scenario) fn idle_time<'de, D: Deserializer<'de>>(from: D) -> Result<Seconds, D::Error> {
+        between(from, "after_s", 0.001..=16_777.215, " s").map(Seconds)
+    }
+
     pub(in crate::scenario) fn poll<'de, D: Deserializer<'de>>(from: D) -> Result<Seconds, D::Error> {
         between(from, "poll_s", 0.001..=WEEK_S, " s").map(Seconds)
     }

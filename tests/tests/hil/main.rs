@@ -127,9 +127,23 @@ fn the_firmware_fits_its_budget() {
     let running = used_in(Stage::Loop).expect("the board reports the stack of its loop");
     println!("stack: {start} bytes in the start, {running} in the loop");
     let used = size::Size::of_firmware(&machine::firmware(), start.max(running));
-    let budget = size::Size::budget();
+    let budget = size::Budget::committed().firmware;
     println!("{}", size::table(used, budget));
     assert!(used.is_within(budget), "the firmware has outgrown edge-board/budget.toml");
+}
+
+#[test]
+#[ignore = "needs the rooms' programs: tests/run size"]
+fn rooms_of_the_core_fit_their_budget() {
+    let directory = std::env::var_os("WATTLINE_ROOMS").expect("tests/run size says where the programs are");
+    let budget = size::Budget::committed().rooms;
+    let used = size::of_rooms(directory.as_ref(), budget.keys());
+    println!("{:<8}{:>8}{:>8}", "bytes", "flash", "budget");
+    for (room, flash) in &used {
+        println!("{room:<8}{flash:>8}{:>8}", budget[*room]);
+    }
+    let is_within = |(room, flash): (&&str, &u64)| (1..=budget[*room]).contains(flash);
+    assert!(used.iter().all(is_within), "a room has outgrown edge-board/budget.toml");
 }
 
 #[test]

@@ -48,23 +48,21 @@ fn drive() -> SsdModel {
     }
     let to_seconds =
         |latency: Option<wattline_core::units::Microseconds>| latency.map_or(0.0, |span| seconds(span.get()));
-    let states = appliance::profile().states.into_iter().map(|state| {
+    // The board sends its drives into operational states only, and these come first.
+    let operational = appliance::profile().states.into_iter().take_while(|state| !state.non_operational);
+    let states = operational.map(|state| {
         let max_w = f64::from(state.max_power.expect("the table has all of them").get()) / 1_000.0;
         let mut limit_w = PerWork::default();
         for kind in Work::ALL {
             limit_w[kind] = max_w;
         }
-        StateModel {
-            asleep_w: state.non_operational.then_some(max_w),
-            limit_w,
-            entry_s: to_seconds(state.entry_latency),
-            exit_s: to_seconds(state.exit_latency),
-        }
+        StateModel { limit_w, entry_s: to_seconds(state.entry_latency) }
     });
     SsdModel {
         idle_w: 0.8,
         work,
         states: states.collect(),
+        sleep: None,
         admin_s: 0.002,
         settling_s: 0.1,
         reset_s: 0.5,

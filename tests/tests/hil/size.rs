@@ -1,5 +1,6 @@
-//! What the firmware takes of the chip, and what it may take.
+//! What the firmware takes of the chip, and what it may take; and rooms of the core by themselves.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -16,6 +17,28 @@ pub(crate) struct Size {
     ram: u64,
     /// The most that the stack ever took.
     stack: u64,
+}
+
+/// As committed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Budget {
+    pub(crate) firmware: Size,
+    /// Flash of rooms of the core, by name.
+    pub(crate) rooms: BTreeMap<String, u64>,
+}
+
+impl Budget {
+    pub(crate) fn committed() -> Self {
+        toml::from_str(include_str!("../../../edge-board/budget.toml")).expect("edge-board/budget.toml has numbers")
+    }
+}
+
+/// Flash of each of these rooms: of a program that uses it, without that of a program that uses nothing.
+pub(crate) fn of_rooms<'a>(directory: &Path, rooms: impl Iterator<Item = &'a String>) -> BTreeMap<&'a str, u64> {
+    let flash = |program: &str| Size::of_firmware(&directory.join(program), 0).flash;
+    let nothing = flash("nothing");
+    rooms.map(|room| (room.as_str(), flash(room) - nothing)).collect()
 }
 
 /// What the chip has; the stack has what the variables leave.
@@ -42,12 +65,6 @@ impl Size {
             }
         }
         size
-    }
-
-    /// As committed.
-    pub(crate) fn budget() -> Self {
-        let text = include_str!("../../../edge-board/budget.toml");
-        toml::from_str(text).expect("edge-board/budget.toml has three numbers")
     }
 
     pub(crate) fn is_within(self, budget: Self) -> bool {

@@ -126,19 +126,17 @@ impl Recorded {
         self.on(rest, all, best.1, floor)
     }
 
-    /// At most [`DEEPEST`] of the targets: those that cost least when each is the only one.
+    /// At most [`DEEPEST`] of the targets, in their order: those that cost least when each is the only one.
     fn few(&self, rest: &Rest, targets: &[Target], floor: u32) -> Vec<Target, DEEPEST> {
         let mut rated: Vec<(Energy, Target), 32> = Vec::new();
         for target in targets {
             let alone = self.through(rest, &[*target], floor).map_or(Energy::MAX, |(energy, _)| energy);
             let _ = rated.push((alone, *target));
         }
-        if rated.len() > DEEPEST {
-            rated.sort_unstable_by_key(|(alone, target)| (*alone, target.state));
-            rated.truncate(DEEPEST);
-        }
-        rated.sort_unstable_by_key(|(_, target)| target.state);
-        rated.into_iter().map(|(_, target)| target).collect()
+        // There are 32 at most: counting who is better takes less flash than sorting.
+        let key = |(alone, target): &(Energy, Target)| (*alone, target.state);
+        let better = |one| rated.iter().filter(|other| key(other) < key(one)).count();
+        rated.iter().filter(|one| better(one) < DEEPEST).map(|(_, target)| *target).collect()
     }
 
     /// The best way through exactly these targets. `None` where no table can hold one.

@@ -4,6 +4,7 @@
 
 use core::num::NonZeroU16;
 
+use crate::nvme::field::code;
 use crate::units::{Microseconds, Minutes};
 
 /// Command dword 11 of Set Features, dword 0 of Get Features' completion.
@@ -37,50 +38,22 @@ impl PowerMeasurement {
     }
 }
 
-/// What to do: code 0 stop, 1 start, others reserved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Action(u8);
-
-impl Action {
-    /// Stop.
-    pub const STOP: Self = Self(0);
-    /// Start anew.
-    pub const START: Self = Self(1);
-
-    /// The action with this code, of which the field holds four bits.
-    #[must_use]
-    pub const fn new(code: u8) -> Self {
-        Self(code & 0xF)
-    }
-
-    /// Its code.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        self.0
+code! {
+    /// What to do: code 0 stop, 1 start, others reserved.
+    Action(0xF) {
+        /// Stop.
+        STOP = 0,
+        /// Start anew.
+        START = 1,
     }
 }
 
-/// Whose power is measured: code 0 that of the whole NVM subsystem, Ch to Fh something of the vendor's, others
-/// reserved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct MeasurementType(u8);
-
-impl MeasurementType {
-    /// The whole NVM subsystem.
-    pub const SUBSYSTEM: Self = Self(0);
-
-    /// The type with this code, of which the field holds four bits.
-    #[must_use]
-    pub const fn new(code: u8) -> Self {
-        Self(code & 0xF)
-    }
-
-    /// Its code.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        self.0
+code! {
+    /// Whose power is measured: code 0 that of the whole NVM subsystem, Ch to Fh something of the vendor's, others
+    /// reserved.
+    MeasurementType(0xF) {
+        /// The whole NVM subsystem.
+        SUBSYSTEM = 0,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each sensor has two thresholds: the warning is on at or above the one, and at or below the other. Get Features needs
 //! to be told which one is meant: [`TemperatureThreshold::which`] is its command dword 11.
 
+use crate::nvme::field::code;
 use crate::units::Kelvin;
 
 /// Command dword 11 of Set Features. Of Get Features' completion, dword 0 repeats the threshold and its hysteresis;
@@ -83,73 +84,31 @@ impl Threshold {
     }
 }
 
-/// Which temperature is compared: code 0 the composite one, 1 to 8 the sensors, 15 all of them (Set Features only),
-/// others reserved: a drive refuses them with Invalid Field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Sensor(u8);
-
-impl Sensor {
-    /// The composite temperature.
-    pub const COMPOSITE: Self = Self(0);
-    /// All that the drive has.
-    pub const ALL: Self = Self(0xF);
-
-    /// The sensor with this code, of which the field holds four bits.
-    #[must_use]
-    pub const fn new(code: u8) -> Self {
-        Self(code & 0xF)
-    }
-
-    /// Its code.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        self.0
+code! {
+    /// Which temperature is compared: code 0 the composite one, 1 to 8 the sensors, 15 all of them (Set Features only),
+    /// others reserved: a drive refuses them with Invalid Field.
+    Sensor(0xF) {
+        /// The composite temperature.
+        COMPOSITE = 0,
+        /// All that the drive has.
+        ALL = 0xF,
     }
 }
 
-/// On which side of the threshold the warning is: code 0 at or above it, 1 at or below it, 2 and 3 reserved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Side(u8);
-
-impl Side {
-    /// At or above the threshold.
-    pub const OVER: Self = Self(0);
-    /// At or below the threshold.
-    pub const UNDER: Self = Self(1);
-
-    /// The side with this code, of which the field holds two bits.
-    #[must_use]
-    pub const fn new(code: u8) -> Self {
-        Self(code & 0b11)
-    }
-
-    /// Its code.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        self.0
+code! {
+    /// On which side of the threshold the warning is: code 0 at or above it, 1 at or below it, 2 and 3 reserved.
+    Side(0b11) {
+        /// At or above the threshold.
+        OVER = 0,
+        /// At or below the threshold.
+        UNDER = 1,
     }
 }
 
-/// How far a temperature has to come back before the warning ends, as a code of three bits: 0 is none.
-/// (**Unverified:** that a step is one kelvin is from memory.)
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Hysteresis(u8);
-
-impl Hysteresis {
-    /// The hysteresis with this code, of which the field holds three bits.
-    #[must_use]
-    pub const fn new(code: u8) -> Self {
-        Self(code & 0b111)
-    }
-
-    /// Its code.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        self.0
-    }
+code! {
+    /// How far a temperature has to come back before the warning ends, as a code of three bits: 0 is none.
+    /// (**Unverified:** that a step is one kelvin is from memory.)
+    Hysteresis(0b111) {}
 }
 
 #[cfg(test)]

@@ -1,3 +1,8 @@
+use wattline_core::apst::Drive;
+use wattline_core::nvme::feature::autonomous_transitions::Transition;
+use wattline_core::nvme::{Power, PowerScale, PowerState, PowerStateDescriptor};
+use wattline_core::units::Microseconds;
+
 use super::*;
 use crate::calibration::Calibration;
 use crate::time::SECOND;
@@ -108,19 +113,83 @@ fn a_reset_ends_in_the_fallback_state() {
     assert!(drive.flow().gb_s > 3.0);
 }
 
+/// A drive that goes from PS1 to PS3 after a second: 50 mW, 20 ms to enter, 10 ms to leave.
+fn sleeper() -> Ssd {
+    let power = |count| Power::new(count, PowerScale::TenMilliwatts);
+    let awake = PowerStateDescriptor { max_power: power(1000), idle_power: power(550), ..Default::default() };
+    let asleep = PowerStateDescriptor {
+        idle_power: power(5),
+        non_operational: true,
+        entry_latency: Some(Microseconds::from_millis(20)),
+        exit_latency: Some(Microseconds::from_millis(10)),
+        ..Default::default()
+    };
+    let states = [awake, awake, awake, asleep];
+    let mut table = Table::EMPTY;
+    table.set(PowerState::new(1).unwrap(), Transition::new(PowerState::new(3).unwrap(), 1000));
+    let sleeper = Sleeper::new(&Drive { states: &states, supported: None }).unwrap();
+    let model = SsdModel { sleep: Some(Sleep { sleeper, table }), ..Calibration::embedded().ssd };
+    Ssd::new(Rc::new(model), Spread::NONE, 1, 0, 25.0)
+}
+
+/// As [`run`], without the moments at which only its credit changed.
+fn watts(drive: &mut Ssd, now: Micros, until: Micros) -> Vec<(Micros, f64)> {
+    let mut steps = run(drive, now, until);
+    steps.dedup_by_key(|step| step.1);
+    steps
+}
+
 #[test]
-fn work_wakes_a_sleeping_drive_after_the_exit_latency() {
-    let mut model = Calibration::embedded().ssd;
-    let asleep = StateModel { asleep_w: Some(0.05), exit_s: 0.01, ..model.states[2].clone() };
-    model.states.push(asleep);
-    let mut drive = Ssd::new(Rc::new(model), Spread::NONE, 1, 0, 25.0);
-    drive.enter(0, 3);
-    run(&mut drive, 0, SECOND);
-    assert_eq!(drive.flow().own_w, 0.05);
-    drive.set_demand(SECOND, Some(writing()));
-    let steps = run(&mut drive, SECOND, 2 * SECOND);
-    assert_eq!((steps[0].1, steps[1].0), (0.05, SECOND + 10_000));
-    assert_eq!(drive.held(), Some(1), "the last operational state");
+fn an_idle_drive_goes_to_sleep_by_itself() {
+    let mut drive = sleeper();
+    let steps = watts(&mut drive, 0, 10 * SECOND);
+    assert_eq!(steps, [(0, 5.5), (SECOND, 10.0), (SECOND + 20_000, 0.05)]);
+    assert_eq!((drive.held(), drive.wakes()), (Some(1), &[][..]));
+}
+
+#[test]
+fn work_wakes_a_sleeping_drive_after_the_exit_latency_and_its_end_lets_it_sleep_again() {
+    let mut drive = sleeper();
+    run(&mut drive, 0, 2 * SECOND);
+    drive.set_demand(2 * SECOND, Some(writing()));
+    let steps = watts(&mut drive, 2 * SECOND, 4 * SECOND);
+    assert_eq!((steps[0].1, steps[1].0), (10.0, 2 * SECOND + 10_000));
+    assert!(drive.flow().gb_s > 1.0 && drive.held() == Some(1), "the operational state that it held");
+    assert_eq!(drive.wakes(), [Wake { at: 2 * SECOND, cause: Cause::Work, waited: 10_000 }]);
+    drive.set_demand(4 * SECOND, None);
+    let steps = watts(&mut drive, 4 * SECOND, 6 * SECOND);
+    assert_eq!(steps[steps.len() - 2..], [(5 * SECOND, 10.0), (5 * SECOND + 20_000, 0.05)]);
+}
+
+#[test]
+fn an_admin_command_is_served_awake_and_restarts_the_idle_time() {
+    let mut drive = sleeper();
+    run(&mut drive, 0, SECOND + 5_000);
+    // 15 ms of the entry are left, then the exit, then the command.
+    assert_eq!(drive.serve(SECOND + 5_000, 2_000, Cause::Poll), SECOND + 32_000);
+    let steps = watts(&mut drive, SECOND + 5_000, 3 * SECOND);
+    let asleep_again = 2 * SECOND + 32_000;
+    assert_eq!(
+        steps,
+        [(SECOND + 5_000, 10.0), (SECOND + 30_000, 5.5), (asleep_again, 10.0), (asleep_again + 20_000, 0.05)]
+    );
+    // A drive that is awake is kept awake.
+    let mut awake = sleeper();
+    run(&mut awake, 0, SECOND / 2);
+    assert_eq!(awake.serve(SECOND / 2, 2_000, Cause::Poll), SECOND / 2 + 2_000);
+    assert_eq!(watts(&mut awake, SECOND / 2, SECOND + SECOND / 2), [(SECOND / 2, 5.5)]);
+    assert!(awake.wakes().is_empty());
+}
+
+#[test]
+fn a_reset_or_a_pull_ends_sleep() {
+    let mut drive = sleeper();
+    run(&mut drive, 0, 2 * SECOND);
+    drive.reset(2 * SECOND);
+    let steps = watts(&mut drive, 2 * SECOND, 10 * SECOND);
+    assert!(steps.iter().all(|step| step.1 == 5.5), "PS0 has no entry in the table: {steps:?}");
+    drive.remove();
+    assert_eq!(watts(&mut drive, 10 * SECOND, 12 * SECOND), [(10 * SECOND, 0.0)]);
 }
 
 #[test]
