@@ -268,7 +268,6 @@ impl Sleeper {
 
     /// Something happened.
     pub fn step(&mut self, now: Instant, event: Event) {
-        let wish = self.wish(now);
         self.state = match event {
             // What is so, whoever brought it about; but a cut that is on its way is not undone by a reset.
             Event::Removed => State::Absent,
@@ -277,11 +276,7 @@ impl Sleeper {
             Event::PoweredOn => self.powered_on(now),
             Event::Work | Event::Demand => self.needed(now),
             Event::Idle if self.state == State::Working => State::Idle { since: now },
-            Event::Sent(Wish::ShutDown) if self.may_be_ordered().is_ok() => {
-                let until = now.after(self.conditions.entry.unwrap_or_default().max(SHORTEST_WAIT));
-                State::ShuttingDown { until, wanted: false }
-            }
-            Event::Sent(sent) if wish == Some(sent) => self.sent(sent, now),
+            Event::Sent(wish) if self.may_be_sent(wish, now) => self.sent(wish, now),
             Event::ShutdownDone | Event::Failed | Event::Lost | Event::Tick => self.answered(event, now),
             _ => self.state,
         };
@@ -338,9 +333,21 @@ impl Sleeper {
         }
     }
 
+    /// Whether it is wished for; a shutdown may also have been ordered.
+    fn may_be_sent(&self, wish: Wish, now: Instant) -> bool {
+        match wish {
+            Wish::ShutDown => self.may_be_ordered().is_ok(),
+            _ => self.wish(now) == Some(wish),
+        }
+    }
+
     /// A wish was sent.
     fn sent(&mut self, wish: Wish, now: Instant) -> State {
         match wish {
+            Wish::ShutDown => {
+                let until = now.after(self.conditions.entry.unwrap_or_default().max(SHORTEST_WAIT));
+                State::ShuttingDown { until, wanted: false }
+            }
             Wish::PowerOff => {
                 self.cycles.take(now);
                 State::CuttingPower { wanted: false }
@@ -348,7 +355,6 @@ impl Sleeper {
             Wish::PowerOn => State::PoweringOn,
             Wish::Restart => State::Restarting { from: None },
             Wish::Attach => State::Resuming { ready: None },
-            Wish::ShutDown => self.state,
         }
     }
 

@@ -16,7 +16,7 @@
 //! Nothing here sends anything.
 
 pub mod cycles;
-
+pub mod link;
 pub mod machine;
 pub mod worth;
 

@@ -100,11 +100,11 @@ fn check(before: &Sleeper, event: Event, after: &Sleeper, now: Instant, observer
     }
 }
 
-/// In a world where everything succeeds, somebody who needs the drive gets it.
+/// In a world where everything succeeds, somebody who says once that he needs the drive gets it.
 fn is_woken(mut sleeper: Sleeper, mut now: Instant) {
     let start = sleeper.state();
+    sleeper.step(now, Event::Demand);
     for _ in 0..12 {
-        sleeper.step(now, Event::Demand);
         match sleeper.state() {
             State::Working | State::Absent => return,
             State::ShuttingDown { .. } => sleeper.step(now, Event::ShutdownDone),
