@@ -14,6 +14,7 @@
 //! | [`thermal`] | how many watts a drive may turn into heat now |
 //! | [`budget`] | who should get how much (the allocator), and who has been promised how much (the ledger) |
 //! | [`drive`] | one drive's transitions: wanted, in flight, settling, held, lost, unmanaged |
+//! | [`sleep`] | Runtime D3 and PCIe link states: is it worth it, is it allowed |
 //! | [`governor`] | the composition: events in, commands out |
 //! | [`journal`] | every event and command as a checked record |
 //! | [`history`] | what is kept of a drive's past over a restart |
@@ -30,5 +31,6 @@ pub mod history;
 pub mod journal;
 pub mod nvme;
 pub mod profile;
+pub mod sleep;
 pub mod thermal;
 pub mod units;

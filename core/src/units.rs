@@ -83,6 +83,11 @@ quantity! {
 }
 
 quantity! {
+    /// Energy in millijoules: a milliwatt for a second each (up to 4.29 MJ).
+    Millijoules(u32)
+}
+
+quantity! {
     /// A rate of data in bytes per second.
     BytesPerSecond(u64)
 }

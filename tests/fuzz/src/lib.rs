@@ -17,6 +17,7 @@ use wattline_core::nvme::feature::thermal_management::ThermalManagement;
 use wattline_core::nvme::log::SmartHealth;
 use wattline_core::nvme::log::power_measurement::{Bin, Header};
 use wattline_core::nvme::{IdentifyController, PowerState, PowerStateDescriptor, Status};
+use wattline_core::sleep::link::registers::{LinkCapabilities, LinkControl, SubstatesCapabilities, SubstatesControl};
 
 /// An Identify Controller page, cut off or filled up with zeros, and each of its descriptors.
 pub fn identify(data: &[u8]) {
@@ -111,7 +112,7 @@ pub fn apst(data: &[u8]) {
     assert_eq!(Table::decode(&written), table);
 }
 
-/// Every dword as every feature, and as a status.
+/// Every dword as every feature, as a status, and as every register of a link.
 pub fn features(data: &[u8]) {
     /// Reads, writes, reads again; the bits in `mask` are those that count.
     macro_rules! survives {
@@ -139,7 +140,29 @@ pub fn features(data: &[u8]) {
         assert_eq!(status.bits(), bits);
         assert!(!status.to_string().is_empty());
         assert_eq!(status.is_success(), bits & 0x7FF == 0);
+        link_registers(dword, low);
     }
+}
+
+/// The registers of a PCIe link, whose reserved codes have no meaning.
+fn link_registers(dword: u32, word: u16) {
+    let field = |low: u32, width: u32| dword >> low & ((1 << width) - 1);
+    let link = LinkCapabilities::decode(dword);
+    assert_eq!(u32::from(link.lanes), field(4, 6));
+    assert_eq!((link.l0s, link.l1), (field(10, 1) == 1, field(11, 1) == 1));
+    for (latency, code) in [(link.l0s_exit, field(12, 3)), (link.l1_exit, field(15, 3))] {
+        assert_eq!(latency.bound().is_none(), code == 7);
+        assert!(latency.bound_ns().is_none_or(|bound| bound.is_power_of_two() || bound % 1000 == 0));
+    }
+    let control = LinkControl::decode(word);
+    assert_eq!(u16::from(control.l0s) | u16::from(control.l1) << 1, word & 3);
+    let capabilities = SubstatesCapabilities::decode(dword);
+    assert_eq!(capabilities.power_on.is_none(), field(16, 2) == 3);
+    assert!(capabilities.power_on.is_none_or(|time| time.get() <= 3_100));
+    assert_eq!(capabilities.common_mode_restore.get(), u64::from(field(8, 8)));
+    let control = SubstatesControl::decode(dword, dword);
+    assert_eq!(control.threshold_ns.is_none(), field(29, 3) > 5);
+    assert_eq!(control.power_on.is_none(), field(0, 2) == 3);
 }
 
 /// A SMART / Health page and a Power Measurement page.
