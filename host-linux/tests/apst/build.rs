@@ -151,9 +151,10 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
         (&["--drive", XG4, "--pci", "2646"], "such as 144d:a808"),
         (&["--drive", XG4, "drive.txt"], "cannot be used with"),
         (&["--drive", XG4, "--no-quirks", "--quirks", "x"], "cannot be used with"),
-        (&[], "<FILE>"),
+        (&[], "<DEVICE|FILE|--drive <NAME>>"),
         (&["no-such-file"], "cannot read 'no-such-file': No such file or directory"),
-        (&["/dev/null"], "nvme id-ctrl DEVICE --raw-binary"),
+        (&["/dev/null"], "/dev/null is no NVMe controller"),
+        (&["/dev/no-such-drive"], "/dev/no-such-drive is absent"),
         (&["--drive", "no such drive"], "no drive in the catalogue is called 'no such drive'"),
     ] {
         let error = refused(arguments);
