@@ -407,6 +407,22 @@ proptest! {
     }
 }
 
+/// Posted drives have both: neighbours that say the same, and non-operational states of watts.
+#[test]
+fn equal_neighbours_and_warm_idle_states_bring_no_transition_more() {
+    let waiting = 5_000;
+    let warm = [idle(waiting, 10, 10), idle(60_000, 10, 10)];
+    let equal = [idle(50, 1_000, 1_000), idle(50, 1_000, 1_000)];
+    let states: Vec<_> = [operational(500, waiting)].into_iter().chain(warm).chain(equal).collect();
+    for gaps in [None, Some(&recorded(&[1, 1_000, 100_000]))] {
+        let plan = build(&states, Tolerance::Unlimited, gaps);
+        let targets: Vec<_> = plan.table.transitions().map(|(_, transition)| transition.target()).collect();
+        assert!(targets == [ps(3)] || targets == [ps(4)], "{targets:?}");
+        assert_eq!([plan.states[1].fate, plan.states[2].fate], [Fate::NotWorthIt; 2]);
+        assert_eq!(plan.states[1].admitted_from.or(plan.states[2].admitted_from), None);
+    }
+}
+
 /// Latencies up to what a descriptor holds, and beyond, are slow: nothing wraps and nothing panics.
 #[test]
 fn endless_latencies_and_gaps_are_slow_and_not_wrapped() {
