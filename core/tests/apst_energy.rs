@@ -407,6 +407,18 @@ proptest! {
     }
 }
 
+/// PS0 may be a state to sleep in, and nothing forbids a drive without any other.
+#[test]
+fn a_drive_waits_in_an_operational_state_or_nowhere() {
+    let states = [idle(50, 10, 10), operational(500, 5_000), operational(400, 4_000), idle(5, 10, 10)];
+    let waits = |rests_in, count| Parameters { rests_in, ..Parameters::default() }.rest(&drive(&states[..count]));
+    assert_eq!(
+        [waits(ps(0), 4), waits(ps(2), 4), waits(ps(3), 4), waits(ps(31), 4)].map(Option::unwrap),
+        [ps(1), ps(2), ps(1), ps(1)]
+    );
+    assert_eq!(waits(ps(0), 1), None);
+}
+
 /// Posted drives have both: neighbours that say the same, and non-operational states of watts.
 #[test]
 fn equal_neighbours_and_warm_idle_states_bring_no_transition_more() {

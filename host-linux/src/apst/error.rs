@@ -26,6 +26,9 @@ pub enum ApstError {
         /// Why not.
         reason: &'static str,
     },
+    /// More than one thing is to come from standard input.
+    #[error("standard input is to be read {0} times, but can be read only once")]
+    StandardInput(usize),
     /// No bytes of a table.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -47,6 +50,7 @@ impl ApstError {
             Self::Source(error) => error.help(),
             Self::Quirks(error) => error.help().into(),
             Self::Argument { .. } => "leave one of them out; `wattline apst build --help` lists the policies".into(),
+            Self::StandardInput(_) => "write what is to come from there into files, except for one".into(),
             Self::Input(InputError::Io { .. }) => "check the name and the permissions; `-` reads standard input".into(),
             Self::Input(InputError::Device(input)) => {
                 format!("write down what it holds: `nvme get-feature {input} -f 0x0c -H | wattline apst decode -`")

@@ -96,6 +96,10 @@ pub(super) struct Way {
 impl Question {
     /// The answer.
     pub(super) fn answer(&self) -> Result<Built, ApstError> {
+        let from_stdin = self.source.input.iter().chain(&self.quirks).filter(|input| **input == Input::Stdin).count();
+        if from_stdin > 1 {
+            return Err(ApstError::StandardInput(from_stdin));
+        }
         let Known { name, inventory, surroundings } = self.source.known()?;
         let tolerance = self.tolerance()?;
         let wear = self.wear()?;

@@ -145,6 +145,7 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
     for (arguments, words) in [
         (&["--drive", XG4, "--policy", "windows:balanced", "--tolerance-us", "1"][..], "tolerances of their own"),
         (&["--drive", XG4, "--transitions-per-day", "5"], "it would not be the kernel's table"),
+        (&["-", "--quirks", "-"], "standard input is to be read 2 times, but can be read only once"),
         (&["--drive", XG4, "--policy", "macos"], "linux-two-percent, energy and windows:SCHEME"),
         (&["--drive", XG4, "--policy", "windows:best"], "high-performance, balanced, power-saver, modern-standby"),
         (&["--drive", XG4, "--tolerance-us", "25ms"], "a number of microseconds, or `any`"),
