@@ -8,15 +8,15 @@ use wattline_core::apst::quirk::{Effect, Effects};
 use wattline_core::apst::wear::TransitionsPerDay;
 use wattline_core::apst::{Answer, Drive, Fate, Limit, Plan, Tolerance};
 use wattline_core::nvme::feature::autonomous_transitions::{Table, Transition};
-use wattline_core::nvme::{Power, PowerScale, PowerState, PowerStateDescriptor};
+use wattline_core::nvme::{Power, PowerScale, PowerState, PowerStateDescriptor, ScaledPower};
 use wattline_core::units::Microseconds;
 
 fn ps(number: u8) -> PowerState {
     PowerState::new(number).unwrap()
 }
 
-fn tenths(count: u16) -> Option<Power> {
-    Power::new(count, PowerScale::TenthMilliwatt)
+fn tenths(count: u16) -> ScaledPower {
+    ScaledPower::of(Power::new(count, PowerScale::TenthMilliwatt))
 }
 
 /// An operational state with this maximum in hundredths of a watt, and this idle power in tenths of a milliwatt.
@@ -28,7 +28,7 @@ fn operational(maximum: u16, idle: u16) -> PowerStateDescriptor {
 /// A non-operational state with this maximum in tenths of a milliwatt, and these latencies in microseconds.
 fn idle(maximum: u16, entry: u64, exit: u64) -> PowerStateDescriptor {
     PowerStateDescriptor {
-        max_power: tenths(maximum),
+        max_power: tenths(maximum).power(),
         non_operational: true,
         entry_latency: Some(entry).filter(|entry| *entry > 0).map(Microseconds::new),
         exit_latency: Some(exit).filter(|exit| *exit > 0).map(Microseconds::new),
@@ -73,7 +73,7 @@ fn table(transitions: &[(u8, u8, u32)]) -> Table {
 /// Tenths of a milliwatt of waiting in PS0 and of a state, as documented, for the drives of these tests.
 fn power(states: &[PowerStateDescriptor], state: PowerState) -> u128 {
     let state = &states[state.index()];
-    state.idle_power.or(state.max_power).unwrap().tenths_of_milliwatt().into()
+    state.idle_power.power().or(state.max_power).unwrap().tenths_of_milliwatt().into()
 }
 
 /// Tenths of a milliwatt on the way, as documented.
@@ -113,7 +113,7 @@ fn clairvoyant(states: &[PowerStateDescriptor], tolerance: Tolerance, gap: u64) 
     });
     let at_best = admitted.map(|state| {
         let (entry, exit) = (state.entry_latency.unwrap().get(), state.exit_latency.unwrap().get());
-        let power = u128::from(state.idle_power.or(state.max_power).unwrap().tenths_of_milliwatt());
+        let power = u128::from(state.idle_power.power().or(state.max_power).unwrap().tenths_of_milliwatt());
         u128::from(entry + exit) * moving(states) + u128::from(gap.saturating_sub(entry)) * power
     });
     at_best.fold(staying, u128::min)
@@ -157,7 +157,7 @@ fn what_is_not_reported_is_estimated_and_labelled_or_not_used() {
     states[1].idle_power = tenths(4_000);
     assert_eq!(idle_figure(&states, 0).unwrap().basis, Basis::OtherState);
     states[0].max_power = None;
-    states[1] = PowerStateDescriptor { max_power: None, idle_power: None, ..states[1] };
+    states[1] = PowerStateDescriptor { max_power: None, idle_power: ScaledPower::NOT_REPORTED, ..states[1] };
     let plan = build(&states, Tolerance::Unlimited, None);
     assert_eq!((plan.states[2].fate, plan.answer), (Fate::PowerNotReported, Answer::Empty));
 }
@@ -404,5 +404,59 @@ proptest! {
         let last = u8::try_from(states.len() - 1).unwrap();
         let least = all_tables(last, 12).iter().map(|table| on_all(&states, table, &gaps)).min();
         prop_assert_eq!(Some(found), least);
+    }
+}
+
+/// PS0 may be a state to sleep in, and nothing forbids a drive without any other.
+#[test]
+fn a_drive_waits_in_an_operational_state_or_nowhere() {
+    let states = [idle(50, 10, 10), operational(500, 5_000), operational(400, 4_000), idle(5, 10, 10)];
+    let waits = |rests_in, count| Parameters { rests_in, ..Parameters::default() }.rest(&drive(&states[..count]));
+    assert_eq!(
+        [waits(ps(0), 4), waits(ps(2), 4), waits(ps(3), 4), waits(ps(31), 4)].map(Option::unwrap),
+        [ps(1), ps(2), ps(1), ps(1)]
+    );
+    assert_eq!(waits(ps(0), 1), None);
+}
+
+/// Posted drives have both: neighbours that say the same, and non-operational states of watts.
+#[test]
+fn equal_neighbours_and_warm_idle_states_bring_no_transition_more() {
+    let waiting = 5_000;
+    let warm = [idle(waiting, 10, 10), idle(60_000, 10, 10)];
+    let equal = [idle(50, 1_000, 1_000), idle(50, 1_000, 1_000)];
+    let states: Vec<_> = [operational(500, waiting)].into_iter().chain(warm).chain(equal).collect();
+    for gaps in [None, Some(&recorded(&[1, 1_000, 100_000]))] {
+        let plan = build(&states, Tolerance::Unlimited, gaps);
+        let targets: Vec<_> = plan.table.transitions().map(|(_, transition)| transition.target()).collect();
+        assert!(targets == [ps(3)] || targets == [ps(4)], "{targets:?}");
+        assert_eq!([plan.states[1].fate, plan.states[2].fate], [Fate::NotWorthIt; 2]);
+        assert_eq!(plan.states[1].admitted_from.or(plan.states[2].admitted_from), None);
+    }
+}
+
+/// Latencies up to what a descriptor holds, and beyond, are slow: nothing wraps and nothing panics.
+#[test]
+fn endless_latencies_and_gaps_are_slow_and_not_wrapped() {
+    let extremes = [1, 1 << 31, u64::from(u32::MAX), 1 << 53, u64::MAX / 2, u64::MAX];
+    let held = recorded(&[1, 1_000, 1 << 24]);
+    for (entry, exit) in extremes.iter().flat_map(|entry| extremes.map(|exit| (*entry, exit))) {
+        let states = [operational(500, 5_000), idle(50, entry, exit), idle(5, exit, entry)];
+        for tolerance in
+            [Tolerance::Unlimited, Tolerance::AtMost(Microseconds::MAX), Tolerance::AtMost(Microseconds::new(1))]
+        {
+            for gaps in [None, Some(&held)] {
+                let plan = build(&states, tolerance, gaps);
+                let ratio = energy::worst_ratio(&drive(&states), &plan.table, ps(0), tolerance, Effects::NONE);
+                assert!(ratio.is_some_and(|ratio| ratio.0 >= 1000), "{entry} {exit}: {ratio:?}");
+                for gap in extremes {
+                    let gap = Microseconds::new(gap);
+                    let none = energy::spent(&drive(&states), &Table::EMPTY, ps(0), gap).unwrap();
+                    assert!(energy::spent(&drive(&states), &plan.table, ps(0), gap).is_some());
+                    assert_eq!(none.tenths_of_nanojoule(), u128::from(gap.get()) * 5_000);
+                }
+                assert!(energy::break_even(&drive(&states), ps(0), ps(1)).is_none_or(|gap| gap.get() > 0));
+            }
+        }
     }
 }

@@ -42,12 +42,15 @@ pub enum InputError {
 }
 
 impl Input {
-    /// The path, where it is that of a device file.
+    /// The path, where it is that of a device file, or would be one: what is not there but below `/dev`.
     #[must_use]
     pub fn device(&self) -> Option<&Path> {
         let Self::File(path) = self else { return None };
-        let kind = std::fs::metadata(path).ok()?.file_type();
-        (kind.is_block_device() || kind.is_char_device()).then_some(path)
+        let is_device = match std::fs::metadata(path) {
+            Ok(metadata) => metadata.file_type().is_block_device() || metadata.file_type().is_char_device(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound && path.starts_with("/dev"),
+        };
+        is_device.then_some(path)
     }
 
     /// All bytes.

@@ -16,6 +16,7 @@
 //! | [`sysfs`] | what the kernel says about controllers, without asking them |
 //! | [`device`] | a drive itself: NVMe admin commands through the kernel |
 //! | [`list`] | the subcommand `list`: this machine's controllers |
+//! | [`source`] | which drive is meant: of this machine, of a file, of the catalogue |
 //! | [`show`] | the subcommand `show`: an inventory for people and for programs |
 //! | [`set`] | the subcommand `set`: changes a setting and reads it back |
 //! | [`outcome`] | what a subcommand comes to: output, complaints, exit status |
@@ -37,5 +38,6 @@ mod quantity;
 pub mod quirks;
 pub mod set;
 pub mod show;
+pub mod source;
 pub mod sysfs;
 mod table;

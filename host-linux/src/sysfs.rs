@@ -34,6 +34,19 @@ pub struct Controller {
     pub state: Option<String>,
 }
 
+/// What a PCI function is, as its configuration space says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pci {
+    /// Vendor ID.
+    pub vendor: u16,
+    /// Device ID.
+    pub device: u16,
+    /// Subsystem Vendor ID. `None`: not known.
+    pub subsystem_vendor: Option<u16>,
+    /// Subsystem ID. `None`: not known.
+    pub subsystem_device: Option<u16>,
+}
+
 /// A machine, as its firmware describes it (DMI). `None`: it does not, or there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
@@ -112,12 +125,29 @@ impl Sysfs {
         }
     }
 
+    /// The PCI function of a controller. `None`: it is not on a PCI bus.
+    #[must_use]
+    pub fn pci(&self, node: Node) -> Option<Pci> {
+        let function = self.directory(node)?.join("device");
+        let number = |name| u16::from_str_radix(attribute(&function, name)?.strip_prefix("0x")?, 16).ok();
+        Some(Pci {
+            vendor: number("vendor")?,
+            device: number("device")?,
+            subsystem_vendor: number("subsystem_vendor"),
+            subsystem_device: number("subsystem_device"),
+        })
+    }
+
+    /// What sysfs has about the device of a device file.
+    fn directory(&self, node: Node) -> Option<PathBuf> {
+        let kind = if node.block { "block" } else { "char" };
+        self.0.join(format!("dev/{kind}/{}:{}", node.major, node.minor)).canonicalize().ok()
+    }
+
     /// To which controller a device file leads.
     #[must_use]
     pub fn owner(&self, node: Node) -> Owner {
-        let kind = if node.block { "block" } else { "char" };
-        let link = self.0.join(format!("dev/{kind}/{}:{}", node.major, node.minor));
-        let Ok(device) = link.canonicalize() else {
+        let Some(device) = self.directory(node) else {
             return Owner::Other;
         };
         for directory in device.ancestors() {

@@ -116,17 +116,41 @@ fn what_a_tool_wrote_about_something_else_is_named() {
     }
 }
 
+/// What a failed command leaves, in each form in which it comes, is not shown as a drive that can do nothing.
+#[test]
+fn a_page_of_zeros_is_no_drive() {
+    let hex: String = (0..256).map(|line| format!("{:04x}:{}\n", 16 * line, " 00".repeat(16))).collect();
+    let state = json!({
+        "max_power": 0, "flags": 0, "entry_lat": 0, "exit_lat": 0, "read_tput": 0, "read_lat": 0, "write_tput": 0,
+        "write_lat": 0, "idle_power": 0, "idle_scale": 0, "active_power": 0, "active_power_work": 0, "active_scale": 0,
+    });
+    let document = json!({ "vid": 0, "mn": " ".repeat(40), "fr": "", "npss": 0, "apsta": 0, "psds": [state] });
+    let zeros = vec![0; 4096];
+    for blank in [&zeros[..], hex.as_bytes(), document.to_string().as_bytes()] {
+        assert!(refused(&["-"], blank).contains("it says nothing"), "{}", String::from_utf8_lossy(blank));
+    }
+    // One bit of anything is something that a drive said.
+    for (at, bit) in [(0, 1), (30, b'X'), (265, 1), (266, 1), (2048, 1), (2051, 2), (2063, 1)] {
+        let mut page = zeros.clone();
+        page[at] = bit;
+        assert!(shown(&["-"], page).contains("PS"), "byte {at}");
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_named() {
     assert!(
         refused(&["no-such-file"], b"").starts_with("error: cannot read 'no-such-file': No such file or directory")
     );
     assert!(refused(&["-"], b"").contains("standard input: nothing to read: 0 bytes came"));
+    let absent = "error: /dev/no-such-drive is absent: there is no such device\n help: `wattline list` shows";
+    assert!(refused(&["/dev/no-such-drive"], b"").starts_with(absent));
+    assert!(refused(&["nvme0"], b"").contains("a drive is named like /dev/nvme0"));
     assert!(refused(&["/dev/null"], b"").starts_with("error: /dev/null is no NVMe controller\n help: "));
     assert!(refused(&["-"], b"{").contains("it starts like JSON, but is not"));
     assert!(refused(&["-"], b"smartctl 7.3 ...\n").contains("without its table"));
     assert!(refused(&["-"], b"\n0000: 00\n0010: 00\n").contains("line 3 of the hex dump"));
-    assert!(refused(&[], b"").contains("<DEVICE|FILE>"));
+    assert!(refused(&[], b"").contains("<DEVICE|FILE|--drive <NAME>>"));
     let mut page = std::fs::read(fixture("qemu-nvme-cli-2.3.id-ctrl.bin")).unwrap();
     page[263] = 32;
     assert!(refused(&["-", "--json"], &page).contains("NPSS is 32"));

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wattline_core::apst::Drive;
 use wattline_core::nvme::feature::autonomous_transitions::{Table, Transition};
-use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor};
+use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor, ScaledPower};
 use wattline_core::units::Microseconds;
 
 use crate::calibration::{Article, Calibration};
@@ -39,11 +39,11 @@ fn asleep(section: &SleepSection, article: &Article) -> Option<Sleep> {
     let latency = |span: Seconds| Some(Microseconds::new(span.micros()));
     let awake = article.drive.max_power_w.iter().map(|max_w| PowerStateDescriptor {
         max_power: reported(*max_w, PowerScale::TenMilliwatts),
-        idle_power: reported(article.drive.idle_w, PowerScale::TenthMilliwatt),
+        idle_power: ScaledPower::of(reported(article.drive.idle_w, PowerScale::TenthMilliwatt)),
         ..PowerStateDescriptor::default()
     });
     let asleep = PowerStateDescriptor {
-        idle_power: reported(section.power_w, PowerScale::TenthMilliwatt),
+        idle_power: ScaledPower::of(reported(section.power_w, PowerScale::TenthMilliwatt)),
         non_operational: true,
         entry_latency: latency(section.entry_s),
         exit_latency: latency(section.exit_s),

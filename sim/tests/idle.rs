@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use wattline_core::apst::gaps::Gaps;
 use wattline_core::apst::{Drive, energy};
 use wattline_core::nvme::feature::autonomous_transitions::{Table, Transition};
-use wattline_core::nvme::{Power, PowerScale, PowerState, PowerStateDescriptor};
+use wattline_core::nvme::{Power, PowerScale, PowerState, PowerStateDescriptor, ScaledPower};
 use wattline_core::units::Microseconds;
 use wattline_sim::calibration::Calibration;
 use wattline_sim::idle::catalogue::PowerTable;
@@ -26,8 +26,8 @@ fn ps(number: u8) -> PowerState {
     PowerState::new(number).unwrap()
 }
 
-fn tenths(count: u16) -> Option<Power> {
-    Power::new(count, PowerScale::TenthMilliwatt)
+fn tenths(count: u16) -> ScaledPower {
+    ScaledPower::of(Power::new(count, PowerScale::TenthMilliwatt))
 }
 
 /// One operational state of 2 W that waits at `waiting`, and these (power, entry, exit).
@@ -60,7 +60,7 @@ fn sn550() -> PowerTable {
 /// What a drive spends in a gap, and how long the command after it waits: one microsecond after the other.
 fn lived(drive: &PowerTable, table: &Table, gap: Micros) -> (Spent, Micros) {
     let state = |number: usize| &drive.states[number];
-    let power = |number: usize| u128::from(state(number).idle_power.unwrap().tenths_of_milliwatt());
+    let power = |number: usize| u128::from(state(number).idle_power.power().unwrap().tenths_of_milliwatt());
     let mut spent = Spent::default();
     let (mut at, mut entering, mut idle) = (0_usize, 0, 0);
     for _ in 0..gap {

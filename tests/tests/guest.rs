@@ -158,6 +158,28 @@ fn show_says_the_same_of_a_drive_and_of_its_page() {
     }
 }
 
+/// Of a controller, what quirks go by is known without being told.
+#[test]
+#[ignore = "needs the guest: tests/run guest"]
+fn apst_says_the_same_of_a_drive_and_of_its_page_with_what_sysfs_knows() {
+    for drive in DRIVES {
+        let of_drive = done(&format!("{drive}-apst"));
+        assert_eq!(of_drive, done(&format!("{drive}-apst-page")));
+        assert!(of_drive.contains("not supported by the drive (APSTA is 0)"), "{of_drive}");
+    }
+}
+
+#[test]
+#[ignore = "needs the guest: tests/run guest"]
+fn an_absent_drive_is_said_to_be_absent() {
+    for name in ["absent-show", "absent-apst"] {
+        let run = run(name);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{name}");
+        let expected = "error: /dev/nvme7 is absent: there is no such device\n help: `wattline list` shows";
+        assert!(run.stderr.starts_with(expected), "{}", run.stderr);
+    }
+}
+
 /// QEMU's drives refuse every Set Features of the power state, and nvme-cli says how.
 #[test]
 #[ignore = "needs the guest: tests/run guest"]

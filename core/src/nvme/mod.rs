@@ -18,5 +18,6 @@ pub mod scaled_time;
 pub mod status;
 
 pub use identify::IdentifyController;
+pub use power::ScaledPower;
 pub use power_state::{Power, PowerScale, PowerState, PowerStateDescriptor};
 pub use status::Status;

@@ -117,9 +117,9 @@ pub struct PowerStateDescriptor {
     /// Relative Write Latency (RWL, byte 15 bits 4:0).
     pub relative_write_latency: u8,
     /// Idle Power (IDLP, bytes 16–17; IPS, byte 18 bits 7:6): typical over 30 s of idle.
-    pub idle_power: Option<Power>,
+    pub idle_power: ScaledPower,
     /// Active Power (ACTP, bytes 20–21; APS, byte 22 bits 7:6): the largest average over 10 s of `workload`.
-    pub active_power: Option<Power>,
+    pub active_power: ScaledPower,
     /// Active Power Workload (APW, byte 22 bits 2:0).
     pub workload: Workload,
     /// Emergency Power Fail Recovery Time (EPFRT, byte 23; EPFRTS, byte 26 bits 3:0).
@@ -134,7 +134,8 @@ impl PowerStateDescriptor {
     /// Bytes of a descriptor.
     pub const LENGTH: usize = 32;
 
-    /// Reads a descriptor. Every byte pattern is one; reserved bits and scale codes read as "not reported".
+    /// Reads a descriptor. Every byte pattern is one. Of what has a meaning, only the scale of a maximum power of 0,
+    /// which is not reported, is dropped.
     #[must_use]
     pub fn decode(bytes: &[u8; Self::LENGTH]) -> Self {
         let flags = bytes[3];
@@ -148,8 +149,8 @@ impl PowerStateDescriptor {
             relative_read_latency: bytes[13] & 0x1F,
             relative_write_throughput: bytes[14] & 0x1F,
             relative_write_latency: bytes[15] & 0x1F,
-            idle_power: ScaledPower::new(le16(bytes, 16), bytes[18] >> 6).power(),
-            active_power: ScaledPower::new(le16(bytes, 20), bytes[22] >> 6).power(),
+            idle_power: ScaledPower::new(le16(bytes, 16), bytes[18] >> 6),
+            active_power: ScaledPower::new(le16(bytes, 20), bytes[22] >> 6),
             workload: Workload::new(bytes[22]),
             emergency_power_fail_recovery_time: ScaledTime::new(bytes[23], bytes[26]),
             forced_quiescence_vault_time: ScaledTime::new(bytes[24], bytes[26] >> 4),
@@ -172,13 +173,10 @@ impl PowerStateDescriptor {
         bytes[13] = self.relative_read_latency & 0x1F;
         bytes[14] = self.relative_write_throughput & 0x1F;
         bytes[15] = self.relative_write_latency & 0x1F;
-        let idle = ScaledPower::of(self.idle_power);
-        bytes[16..18].copy_from_slice(&idle.value().to_le_bytes());
-        bytes[18] = idle.scale_code() << 6;
-        let active = ScaledPower::of(self.active_power);
-        bytes[20..22].copy_from_slice(&active.value().to_le_bytes());
-        bytes[22] = active.scale_code() << 6;
-        bytes[22] |= self.workload.code();
+        bytes[16..18].copy_from_slice(&self.idle_power.value().to_le_bytes());
+        bytes[18] = self.idle_power.scale_code() << 6;
+        bytes[20..22].copy_from_slice(&self.active_power.value().to_le_bytes());
+        bytes[22] = self.active_power.scale_code() << 6 | self.workload.code();
         let recovery = self.emergency_power_fail_recovery_time;
         let [quiescence, vault] = [self.forced_quiescence_vault_time, self.emergency_power_fail_vault_time];
         bytes[23..26].copy_from_slice(&[recovery.value(), quiescence.value(), vault.value()]);
@@ -230,8 +228,8 @@ mod tests {
         ];
         let state = PowerStateDescriptor::decode(&ps0);
         assert_eq!(state.max_power.map(Power::milliwatts), Some(Milliwatts::new(3500)));
-        assert_eq!(state.idle_power.map(Power::milliwatts), Some(Milliwatts::new(630)));
-        assert_eq!(state.active_power.map(Power::milliwatts), Some(Milliwatts::new(1800)));
+        assert_eq!(state.idle_power.power().map(Power::milliwatts), Some(Milliwatts::new(630)));
+        assert_eq!(state.active_power.power().map(Power::milliwatts), Some(Milliwatts::new(1800)));
         assert_eq!(state.workload, Workload::new(2));
         assert_eq!((state.non_operational, state.entry_latency), (false, None));
         assert_eq!(state.encode(), ps0);
@@ -257,8 +255,8 @@ mod tests {
         bytes[22] = 2 << 6;
         let state = PowerStateDescriptor::decode(&bytes);
         assert_eq!(state.max_power.map(Power::milliwatts), Some(Milliwatts::new(1000)));
-        assert_eq!(state.idle_power.map(Power::milliwatts), Some(Milliwatts::new(10)));
-        assert_eq!(state.active_power.map(Power::milliwatts), Some(Milliwatts::new(1000)));
+        assert_eq!(state.idle_power.power().map(Power::milliwatts), Some(Milliwatts::new(10)));
+        assert_eq!(state.active_power.power().map(Power::milliwatts), Some(Milliwatts::new(1000)));
         bytes[3] = 1;
         assert_eq!(PowerStateDescriptor::decode(&bytes).max_power.map(Power::milliwatts), Some(Milliwatts::new(10)));
     }
@@ -300,7 +298,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_back(
-            max_power in power(), idle_power in power(), active_power in power(),
+            max_power in power(), idle: u32, active: u32,
             non_operational: bool, entry: u32, exit: u32, ranks in prop::array::uniform4(0u8..32), workload in 0u8..8,
             times: [(u8, u8); 3],
         ) {
@@ -308,7 +306,8 @@ mod tests {
                 max_power, non_operational, entry_latency: latency(entry), exit_latency: latency(exit),
                 relative_read_throughput: ranks[0], relative_read_latency: ranks[1],
                 relative_write_throughput: ranks[2], relative_write_latency: ranks[3],
-                idle_power, active_power, workload: Workload::new(workload),
+                idle_power: ScaledPower::from_bits(idle), active_power: ScaledPower::from_bits(active),
+                workload: Workload::new(workload),
                 emergency_power_fail_recovery_time: ScaledTime::new(times[0].0, times[0].1),
                 forced_quiescence_vault_time: ScaledTime::new(times[1].0, times[1].1),
                 emergency_power_fail_vault_time: ScaledTime::new(times[2].0, times[2].1),
@@ -316,14 +315,12 @@ mod tests {
             prop_assert_eq!(PowerStateDescriptor::decode(&state.encode()), state);
         }
 
-        /// Whatever a drive sends decodes, and every defined bit survives, save those that only qualify a
-        /// power which is not reported.
+        /// Whatever a drive sends decodes, and every defined bit survives, reserved codes too, save the scale of a
+        /// maximum power of 0.
         #[test]
         fn every_defined_bit_survives(mut bytes: [u8; 32]) {
             let state = PowerStateDescriptor::decode(&bytes);
             if state.max_power.is_none() { bytes[3] &= !0b01; }
-            if state.idle_power.is_none() { bytes[16..19].fill(0); }
-            if state.active_power.is_none() { bytes[20..22].fill(0); bytes[22] &= 0b111; }
             for (byte, mask) in bytes.iter_mut().zip(DEFINED) { *byte &= mask; }
             prop_assert_eq!(state.encode(), bytes);
         }

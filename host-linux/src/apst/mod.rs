@@ -21,7 +21,8 @@ use crate::outcome::{Complaint, Exit, Outcome};
 
 /// Build the table of autonomous transitions that a policy gives a drive.
 ///
-/// Nothing is sent to any drive: it reads what was written about one. `explain` says why.
+/// Asks a drive (one command, Identify, which changes nothing), or reads what was written about one. No table is sent.
+/// `explain` says why.
 #[derive(Debug, clap::Args)]
 #[command(after_help = MORE)]
 pub struct BuildArguments {
@@ -58,7 +59,9 @@ Examples:
   Why a drive never sleeps deeply:
     wattline apst explain --drive toshiba-xg4-512gb-xps13
   What the kernel gives the drive in this machine:
-    nvme id-ctrl /dev/nvme0 --raw-binary | wattline apst build - --pci 144d:a808 --this-machine
+    sudo wattline apst build /dev/nvme0
+  What it would give a drive that somebody else has, in this machine:
+    wattline apst build drive.txt --pci 144d:a808 --this-machine
   A table as a file, for `nvme set-feature -f 0x0c -l 256 -v 1 -d table.bin`; it lasts until the
   kernel writes its own again, at a reset or a change of the tolerance:
     wattline apst build --drive toshiba-xg4-512gb-xps13 --policy linux-two-percent --bin table.bin
@@ -76,8 +79,8 @@ Quirks are drives that do not survive what they advertise. A file for --quirks:
   effects = [\"no-deepest-state\"]
   reason = \"a year without trouble\"
 
-Exit status: 0 on success, 1 where there is no table to write or it cannot be written, 2 where the
-input or the arguments are wrong.";
+Exit status: 0 on success, 1 where a drive could not be asked, or --bin had no table to write or
+could not write it, 2 where the input or the arguments are wrong.";
 
 /// Builds a table.
 #[must_use]

@@ -1,7 +1,6 @@
 //! What is asked: which drive, which policy, within which limits. And the answer.
 
 use std::num::NonZeroU32;
-use std::str::FromStr;
 
 use wattline_core::apst::linux::{self, Remedy};
 use wattline_core::apst::quirk::Identity;
@@ -13,22 +12,17 @@ use wattline_core::units::Microseconds;
 
 use super::error::ApstError;
 use super::policy::Policy;
-use crate::catalogue;
 use crate::input::Input;
 use crate::inventory::Inventory;
 use crate::quirks::Quirks;
-use crate::sysfs::{Machine, Sysfs};
+use crate::source::{Known, Source};
+use crate::sysfs::{Machine, Pci, Sysfs};
 
 /// What is asked.
 #[derive(Debug, clap::Args)]
 pub(super) struct Question {
-    /// What nvme-cli or smartctl wrote about a drive, or a hex dump of its Identify Controller page; `-` is standard
-    /// input
-    #[arg(value_name = "FILE", required_unless_present = "drive", conflicts_with = "drive")]
-    file: Option<Input>,
-    /// A drive of the catalogue, which `wattline drives` lists
-    #[arg(long, value_name = "NAME")]
-    drive: Option<String>,
+    #[command(flatten)]
+    source: Source,
     /// How states and times are chosen
     #[arg(long, value_name = "POLICY", default_value = "linux")]
     policy: Policy,
@@ -45,34 +39,23 @@ pub(super) struct Question {
     /// More quirks, and exceptions from them; can be given several times
     #[arg(long, value_name = "FILE")]
     quirks: Vec<Input>,
-    /// The drive's PCI vendor and device, which quirks go by: the last column of `lspci -n`
-    #[arg(long, value_name = "VENDOR:DEVICE")]
+    /// The drive's PCI vendor and device, which quirks go by: the last column of `lspci -n`. Of a DEVICE they are known
+    #[arg(long, value_name = "VENDOR:DEVICE", value_parser = pci)]
     pci: Option<Pci>,
-    /// Regard quirks of this machine: its maker and board, as sysfs has them
+    /// Regard quirks of this machine: its maker and board, as sysfs has them. With a DEVICE that is so anyway
     #[arg(long)]
     this_machine: bool,
 }
 
-/// A PCI vendor and device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pci {
-    vendor: u16,
-    device: u16,
-}
-
-impl FromStr for Pci {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |digits: &str| {
-            let digits =
-                Some(digits).filter(|digits| digits.len() == 4 && digits.bytes().all(|c| c.is_ascii_hexdigit()));
-            digits.and_then(|digits| u16::from_str_radix(digits, 16).ok())
-        };
-        let pair = text.split_once(':').and_then(|(vendor, device)| Some((number(vendor)?, number(device)?)));
-        let (vendor, device) = pair.ok_or("it is two numbers of four hexadecimal digits, such as 144d:a808")?;
-        Ok(Self { vendor, device })
-    }
+/// A PCI vendor and device, `144d:a808`.
+fn pci(text: &str) -> Result<Pci, &'static str> {
+    let number = |digits: &str| {
+        let digits = Some(digits).filter(|digits| digits.len() == 4 && digits.bytes().all(|c| c.is_ascii_hexdigit()));
+        digits.and_then(|digits| u16::from_str_radix(digits, 16).ok())
+    };
+    let pair = text.split_once(':').and_then(|(vendor, device)| Some((number(vendor)?, number(device)?)));
+    let (vendor, device) = pair.ok_or("it is two numbers of four hexadecimal digits, such as 144d:a808")?;
+    Ok(Pci { vendor, device, subsystem_vendor: None, subsystem_device: None })
 }
 
 fn tolerance(text: &str) -> Result<Tolerance, &'static str> {
@@ -113,12 +96,16 @@ pub(super) struct Way {
 impl Question {
     /// The answer.
     pub(super) fn answer(&self) -> Result<Built, ApstError> {
-        let (name, inventory) = self.inventory()?;
+        let from_stdin = self.source.input.iter().chain(&self.quirks).filter(|input| **input == Input::Stdin).count();
+        if from_stdin > 1 {
+            return Err(ApstError::StandardInput(from_stdin));
+        }
+        let Known { name, inventory, surroundings } = self.source.known()?;
         let tolerance = self.tolerance()?;
         let wear = self.wear()?;
-        let machine = if self.this_machine { Sysfs::default().machine() } else { Machine::default() };
+        let machine = if self.this_machine { Sysfs::default().machine() } else { surroundings.machine };
         let quirks = self.quirks()?;
-        let found = quirks.about(&self.identity(&inventory, &machine));
+        let found = quirks.about(&identity(&inventory, self.pci.or(surroundings.pci), &machine));
         let drive = Drive { states: &inventory.power_states, supported: inventory.apst_supported };
         let within = tolerance.unwrap_or(Tolerance::Unlimited);
         let (plan, entries) = self.policy.build(&drive, within, found.effects, wear);
@@ -136,18 +123,6 @@ impl Question {
         }
         let quirks = found.lines();
         Ok(Built { name, policy: self.policy, tolerance, quirks, plan, entries, ways, inventory })
-    }
-
-    fn inventory(&self) -> Result<(Option<String>, Inventory), ApstError> {
-        if let Some(name) = &self.drive {
-            let entry = catalogue::find(name)?;
-            return Ok((Some(entry.id.clone()), entry.inventory()?));
-        }
-        // clap makes sure that there is a file where there is no name.
-        let input = self.file.clone().unwrap_or(Input::Stdin);
-        let bytes = input.read()?;
-        let inventory = Inventory::parse(&bytes).map_err(|source| ApstError::Inventory { input, source })?;
-        Ok((inventory.model.clone(), inventory))
     }
 
     fn tolerance(&self) -> Result<Option<Tolerance>, ApstError> {
@@ -177,20 +152,20 @@ impl Question {
         let built_in = Ok(Quirks::built_in());
         self.quirks.iter().fold(built_in, |quirks, file| Ok(quirks?.and(file)?))
     }
+}
 
-    fn identity<'a>(&self, inventory: &'a Inventory, machine: &'a Machine) -> Identity<'a> {
-        Identity {
-            vendor: self.pci.map(|pci| pci.vendor).or(inventory.vendor),
-            device: self.pci.map(|pci| pci.device),
-            subsystem_vendor: inventory.subsystem_vendor,
-            subsystem_device: None,
-            model: inventory.model.as_deref(),
-            firmware: inventory.firmware.as_deref(),
-            system_vendor: machine.system_vendor.as_deref(),
-            product: machine.product.as_deref(),
-            board_vendor: machine.board_vendor.as_deref(),
-            board: machine.board.as_deref(),
-        }
+fn identity<'a>(inventory: &'a Inventory, pci: Option<Pci>, machine: &'a Machine) -> Identity<'a> {
+    Identity {
+        vendor: pci.map(|pci| pci.vendor).or(inventory.vendor),
+        device: pci.map(|pci| pci.device),
+        subsystem_vendor: pci.and_then(|pci| pci.subsystem_vendor).or(inventory.subsystem_vendor),
+        subsystem_device: pci.and_then(|pci| pci.subsystem_device),
+        model: inventory.model.as_deref(),
+        firmware: inventory.firmware.as_deref(),
+        system_vendor: machine.system_vendor.as_deref(),
+        product: machine.product.as_deref(),
+        board_vendor: machine.board_vendor.as_deref(),
+        board: machine.board.as_deref(),
     }
 }
 
@@ -234,6 +209,7 @@ impl Built {
 mod tests {
     use super::*;
     use crate::apst::text;
+    use crate::catalogue;
 
     /// Whatever the catalogue's drives say, each policy has an answer, one line for each state, and a table that reads
     /// back.
@@ -244,8 +220,7 @@ mod tests {
         for entry in catalogue::drives().iter().filter(|entry| entry.states().count() > 0) {
             for policy in policies {
                 let question = Question {
-                    file: None,
-                    drive: Some(entry.id.clone()),
+                    source: Source { input: None, drive: Some(entry.id.clone()) },
                     policy: policy.parse().unwrap(),
                     tolerance_us: None,
                     transitions_per_day: None,
@@ -269,9 +244,10 @@ mod tests {
 
     #[test]
     fn a_pci_device_is_written_as_lspci_writes_it() {
-        assert_eq!("144d:A808".parse(), Ok(Pci { vendor: 0x144d, device: 0xa808 }));
+        let parsed = pci("144d:A808").unwrap();
+        assert_eq!((parsed.vendor, parsed.device), (0x144d, 0xa808));
         for text in ["", "144d", "144d:", "144d:a80", "0x144d:0xa808", "144d:a808:1", "144d:a80g", "+14d:a808"] {
-            assert!(text.parse::<Pci>().is_err(), "{text}");
+            assert!(pci(text).is_err(), "{text}");
         }
     }
 

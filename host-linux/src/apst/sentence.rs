@@ -88,7 +88,7 @@ fn admission(built: &Built, verdict: &Verdict) -> String {
     let whose = match built.policy {
         Policy::Linux | Policy::LinuxTwoPercent => "the kernel",
         Policy::Energy => "this policy",
-        Policy::Windows(..) => "a scheme",
+        Policy::Windows(..) => "Windows",
     };
     match (verdict.fate, verdict.admitted_from) {
         (Fate::Chosen { .. }, Some(least)) => format!("; a tolerance of {} is enough", time(Some(least))),
@@ -113,7 +113,8 @@ fn estimated(built: &Built, state: PowerState) -> String {
     }
 }
 
-/// What the policy energy takes waiting in the first state, and the way to another, to cost.
+/// What the policy energy takes waiting for work, and the way to another state, to cost. `None` also where the drive
+/// has no state to wait in.
 pub(super) fn reckoning(built: &Built) -> Option<String> {
     let text = |figure: Option<Figure>, why: fn(Basis) -> &'static str| match figure {
         Some(Figure { tenths_of_milliwatt, basis }) => {
@@ -121,13 +122,13 @@ pub(super) fn reckoning(built: &Built) -> Option<String> {
         }
         None => "not known".to_owned(),
     };
-    (built.policy == Policy::Energy).then(|| {
-        format!(
-            "reckoned with: waiting in PS0, {}; on the way, {}",
-            text(energy::idle(&built.drive(), PowerState::PS0), waiting),
-            text(energy::in_transition(&built.drive()), moving),
-        )
-    })
+    let drive = built.drive();
+    let rest = energy::Parameters::default().rest(&drive).filter(|_| built.policy == Policy::Energy)?;
+    Some(format!(
+        "reckoned with: waiting in {rest}, {}; on the way, {}",
+        text(energy::idle(&drive, rest), waiting),
+        text(energy::in_transition(&drive), moving),
+    ))
 }
 
 const fn waiting(basis: Basis) -> &'static str {

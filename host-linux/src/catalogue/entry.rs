@@ -1,7 +1,7 @@
 //! One drive of the list, and what it says in the words of an inventory.
 
 use serde::Deserialize;
-use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor};
+use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor, ScaledPower};
 use wattline_core::units::Kelvin;
 
 use super::CatalogueError;
@@ -97,8 +97,8 @@ impl State {
             relative_write_throughput: self.rwt,
             relative_write_latency: self.rwl,
             // The list does not keep these scales; the finer one where the count fits is as exact.
-            idle_power: self.idle_w.and_then(finest_power),
-            active_power: self.active_w.and_then(finest_power),
+            idle_power: ScaledPower::of(self.idle_w.and_then(finest_power)),
+            active_power: ScaledPower::of(self.active_w.and_then(finest_power)),
             ..PowerStateDescriptor::default()
         }
     }

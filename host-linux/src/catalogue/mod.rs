@@ -92,7 +92,7 @@ pub fn find(name: &str) -> Result<&'static Entry, CatalogueError> {
     };
     let found =
         [all(&|entry| entry.id == wanted), all(&|entry| entry.model.to_lowercase() == wanted), matching(&wanted)];
-    let best = found.into_iter().find(|entries| !entries.is_empty()).unwrap_or_default();
+    let best = found.into_iter().find(|entries| !entries.is_empty() && !wanted.is_empty()).unwrap_or_default();
     match best[..] {
         [entry] => Ok(entry),
         [] => Err(CatalogueError::Unknown { name: name.to_owned(), nearest: nearest(&wanted) }),
@@ -145,6 +145,13 @@ mod tests {
         let error = find("samsung ssd 970 evo plus 2tb").unwrap_err();
         let CatalogueError::Ambiguous { candidates, .. } = &error else { panic!("{error}") };
         assert!(candidates.len() > 1 && error.to_string().contains("firmware 2B2QEXM7"), "{error}");
+    }
+
+    #[test]
+    fn no_name_is_no_drives() {
+        for name in ["", "  ", "\t"] {
+            assert!(matches!(find(name), Err(CatalogueError::Unknown { .. })), "{name:?}");
+        }
     }
 
     #[test]

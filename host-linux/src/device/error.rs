@@ -85,6 +85,9 @@ pub enum NameProblem {
     /// A device of another kind.
     #[error("no NVMe controller")]
     OtherDevice,
+    /// Nothing has this name.
+    #[error("absent: there is no such device")]
+    Absent,
     /// A file or a directory.
     #[error("no device")]
     NoDevice,
@@ -99,6 +102,7 @@ impl DeviceError {
                 let names: Vec<_> = controllers.iter().map(|name| format!("/dev/{name}")).collect();
                 format!("use {}", names.join(" or "))
             }
+            Self::Name { problem: NameProblem::Absent, .. } => ABSENT.into(),
             Self::Name { .. } => LIST.into(),
             Self::Failed { cause: Cause::Os(errno), .. } => os_help(*errno).into(),
             Self::Failed { cause: Cause::Status(status), device, .. } => {
@@ -116,20 +120,20 @@ impl DeviceError {
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Name { .. } | Self::Failed { cause: Cause::Os(Errno::ENOENT | Errno::ENOTDIR), .. } => {
-                Exit::WrongInput
-            }
+            Self::Name { .. } => Exit::WrongInput,
             Self::Failed { .. } => Exit::NotDone,
         }
     }
 }
 
+const ABSENT: &str =
+    "`wattline list` shows the NVMe controllers of this machine; about one that is missing there, see `dmesg`";
 const LIST: &str = "give an NVMe controller, such as /dev/nvme0; `wattline list` shows them";
 
 fn os_help(errno: Errno) -> &'static str {
     match errno {
         Errno::EACCES | Errno::EPERM => "asking a drive needs root (the capability CAP_SYS_ADMIN): try it with sudo",
-        Errno::ENOENT | Errno::ENOTDIR | Errno::ENOTTY => LIST,
+        Errno::ENOTTY => LIST,
         Errno::EINTR => {
             "the kernel stopped waiting for the drive, which resets its controller: see `dmesg`, and ask the drive again"
         }

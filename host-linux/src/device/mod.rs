@@ -47,8 +47,11 @@ impl Drive<CharacterDevice> {
     /// Where the name is another's, or the operating system refuses.
     pub fn open(device: &Path) -> Result<Self, DeviceError> {
         let failed = |tried, error: &std::io::Error| {
-            let errno = Errno::from_raw(error.raw_os_error().unwrap_or_default());
-            DeviceError::Failed { tried, device: device.to_owned(), cause: errno.into() }
+            let device = device.to_owned();
+            match Errno::from_raw(error.raw_os_error().unwrap_or_default()) {
+                Errno::ENOENT | Errno::ENOTDIR => DeviceError::Name { device, problem: NameProblem::Absent },
+                errno => DeviceError::Failed { tried, device, cause: errno.into() },
+            }
         };
         let metadata = fs::metadata(device).map_err(|error| failed("find", &error))?;
         let problem = match Node::of(&metadata).map(|node| Sysfs::default().owner(node)) {

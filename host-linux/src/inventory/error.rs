@@ -24,6 +24,9 @@ pub enum InventoryError {
     /// A page of the right length that contradicts itself.
     #[error(transparent)]
     Page(#[from] IdentifyError),
+    /// A page of zeros, in whatever form.
+    #[error("it says nothing: no name, and no power state with anything in it")]
+    Blank,
     /// A hex dump with a gap, or with something else than bytes.
     #[error("line {line} of the hex dump: {problem}")]
     HexDump {
@@ -82,7 +85,9 @@ impl InventoryError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Empty { .. } => "the command that should have written it probably failed; asking a drive needs root",
+            Self::Empty { .. } | Self::Blank => {
+                "the command that should have written it probably failed; asking a drive needs root"
+            }
             Self::PageLength { .. } | Self::Page(_) => {
                 "write the page again: `nvme id-ctrl DEVICE --raw-binary > FILE`; no other log or page will do"
             }

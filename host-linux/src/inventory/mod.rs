@@ -98,6 +98,19 @@ impl Inventory {
             found => Err(InventoryError::PowerStateCount { found }),
         }
     }
+
+    /// Itself, unless it is what a page of zeros reads as: no name, no ability, and one power state that says nothing.
+    /// For formats that have the whole page; a real drive may say no more than this in another.
+    fn not_blank(self) -> Result<Self, InventoryError> {
+        let no = |ability: Option<bool>| ability.filter(|is_able| !is_able);
+        let blank = Self {
+            apst_supported: no(self.apst_supported),
+            hctm_supported: no(self.hctm_supported),
+            power_states: vec![PowerStateDescriptor::default()],
+            ..Self::default()
+        };
+        if self == blank { Err(InventoryError::Blank) } else { Ok(self) }
+    }
 }
 
 /// Whether a byte occurs in pages but not in text, not even in coloured text.

@@ -40,7 +40,8 @@ pub(super) fn read(document: Value) -> Result<Inventory, InventoryError> {
         rtd3_entry_latency: controller.rtd3e.and_then(latency),
         power_states: controller.psds.iter().enumerate().map(descriptor).collect::<Result<_, _>>()?,
     }
-    .checked()
+    .checked()?
+    .not_blank()
 }
 
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use super::{Inventory, InventoryError, vendor};
 /// Reads a page.
 pub(super) fn read(bytes: &[u8]) -> Result<Inventory, InventoryError> {
     let page = bytes.try_into().map_err(|_| InventoryError::PageLength { bytes: bytes.len() })?;
-    Ok(Inventory::from(&IdentifyController::decode(page)?))
+    Inventory::from(&IdentifyController::decode(page)?).not_blank()
 }
 
 impl From<&IdentifyController> for Inventory {

@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(state.max_power, Power::new(18, PowerScale::TenthMilliwatt));
         assert_eq!((state.entry_latency, state.exit_latency), (None, latency(7)));
         assert_eq!((state.relative_read_throughput, state.relative_write_latency), (1, 2));
-        assert_eq!(state.active_power, None);
+        assert_eq!(state.active_power.power(), None);
     }
 
     #[test]

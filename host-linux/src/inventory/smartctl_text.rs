@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((state.relative_read_latency, state.relative_read_throughput), (1, 2));
         assert_eq!((state.relative_write_latency, state.relative_write_throughput), (3, 4));
         assert_eq!((state.entry_latency, state.exit_latency), (None, latency(7_000_000)));
-        assert_eq!((state.active_power, state.idle_power), (None, None));
+        assert_eq!((state.active_power.power(), state.idle_power.power()), (None, None));
     }
 
     /// The rows of the table of block sizes start with a number and a sign, too.

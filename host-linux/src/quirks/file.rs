@@ -109,11 +109,16 @@ pub(super) fn parse(input: &Input, bytes: &[u8]) -> Result<File, QuirksError> {
         let line = line_of(bytes, error.span().map_or(0, |span| span.start));
         problem(line, error.message().trim().replace('\n', ", "))
     })?;
-    let about_everybody = |entry: &&Entry| entry.about().contains(&Identity::default());
-    match file.rule.iter().chain(&file.over).find(about_everybody) {
-        Some(entry) => Err(QuirksError::AboutEverybody { input: input.clone(), name: entry.name.clone() }),
-        None => Ok(file),
+    for entry in file.rule.iter().chain(&file.over) {
+        let (input, name, about) = (input.clone(), entry.name.clone(), entry.about());
+        if about.contains(&Identity::default()) {
+            return Err(QuirksError::AboutEverybody { input, name });
+        }
+        if about.is_empty() || entry.effects.is_empty() {
+            return Err(QuirksError::DoesNothing { input, name });
+        }
     }
+    Ok(file)
 }
 
 /// The line of a position, counted from 1.

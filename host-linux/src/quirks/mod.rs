@@ -47,6 +47,14 @@ pub enum QuirksError {
         /// The rule.
         name: String,
     },
+    /// A rule or override with an empty list: it would be about no drive, or do nothing.
+    #[error("no quirks in {input}: \"{name}\" has an empty list, and would do nothing")]
+    DoesNothing {
+        /// What was read.
+        input: Input,
+        /// The rule.
+        name: String,
+    },
 }
 
 impl QuirksError {
@@ -55,7 +63,7 @@ impl QuirksError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Input(_) => "check the name and the permissions; `-` reads standard input",
-            Self::Toml { .. } | Self::AboutEverybody { .. } => {
+            Self::Toml { .. } | Self::AboutEverybody { .. } | Self::DoesNothing { .. } => {
                 "`wattline apst build --help` shows a file; the built-in list is one too"
             }
         }
@@ -92,11 +100,16 @@ impl Quirks {
                 Match::No => {}
             }
         }
-        for over in self.overrides.iter().filter(|over| over.matches(drive) == Match::Yes) {
-            let taken: Effects = over.effects().filter(|effect| found.effects.contains(*effect)).collect();
-            if taken != Effects::NONE {
-                found.effects = over.effects().fold(found.effects, Effects::without);
-                found.overridden.push(over);
+        let ruled = found.effects;
+        for over in &self.overrides {
+            let takes_something = over.effects().any(|effect| ruled.contains(effect));
+            match over.matches(drive) {
+                Match::Yes if takes_something => {
+                    found.effects = over.effects().fold(found.effects, Effects::without);
+                    found.overridden.push(over);
+                }
+                Match::Unknown if takes_something => found.open.push(over),
+                _ => {}
             }
         }
         found
@@ -137,7 +150,7 @@ impl<'a> Found<'a> {
             let mut names = open;
             names.dedup();
             lines.push(format!(
-                "quirks not decided, since the PCI device (--pci) or the machine (--this-machine) is not known: {}",
+                "quirks not decided, since not all that they go by is known (see --pci and --this-machine): {}",
                 names.join("; ")
             ));
         }
@@ -247,6 +260,10 @@ mod tests {
         ] {
             assert!(lines.contains(words), "{words}\n{lines}");
         }
+        let unknown = Identity { firmware: None, ..A2000 };
+        let found = both.about(&unknown);
+        assert!(found.effects.contains(Effect::NoDeepestState), "an exception that is not decided is none");
+        assert!(found.lines().join("\n").contains("not decided") && found.lines().join("\n").ends_with("fixed"));
         let other = Identity { firmware: Some("S5Z42109"), ..A2000 };
         assert!(both.about(&other).effects.contains(Effect::NoDeepestState), "another firmware is not overridden");
     }
@@ -261,6 +278,8 @@ mod tests {
             (whole.replace("reason = \"c\"\n", ""), "missing field `reason`"),
             (whole.replace("model = \"b\"", "vendor = 65536"), "line 3"),
             (whole.replace("model = \"b\"\n", ""), "\"a\" names no drive and no machine"),
+            (whole.replace("model = \"b\"", "model = \"b\"\nboard = []"), "\"a\" has an empty list"),
+            (whole.replace("effects = [\"no-transitions\"]", "effects = []"), "\"a\" has an empty list"),
             ("[[rules]]".to_owned(), "unknown field `rules`"),
             ("\u{fffd}".to_owned(), "line 1"),
         ] {

@@ -73,8 +73,8 @@ impl From<(usize, &PowerStateDescriptor)> for State {
             rrl: state.relative_read_latency,
             rwt: state.relative_write_throughput,
             rwl: state.relative_write_latency,
-            idle_mw: state.idle_power.map(ExactMilliwatts),
-            active_mw: state.active_power.map(ExactMilliwatts),
+            idle_mw: state.idle_power.power().map(ExactMilliwatts),
+            active_mw: state.active_power.power().map(ExactMilliwatts),
         }
     }
 }

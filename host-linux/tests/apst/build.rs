@@ -145,15 +145,17 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
     for (arguments, words) in [
         (&["--drive", XG4, "--policy", "windows:balanced", "--tolerance-us", "1"][..], "tolerances of their own"),
         (&["--drive", XG4, "--transitions-per-day", "5"], "it would not be the kernel's table"),
+        (&["-", "--quirks", "-"], "standard input is to be read 2 times, but can be read only once"),
         (&["--drive", XG4, "--policy", "macos"], "linux-two-percent, energy and windows:SCHEME"),
         (&["--drive", XG4, "--policy", "windows:best"], "high-performance, balanced, power-saver, modern-standby"),
         (&["--drive", XG4, "--tolerance-us", "25ms"], "a number of microseconds, or `any`"),
         (&["--drive", XG4, "--pci", "2646"], "such as 144d:a808"),
         (&["--drive", XG4, "drive.txt"], "cannot be used with"),
         (&["--drive", XG4, "--no-quirks", "--quirks", "x"], "cannot be used with"),
-        (&[], "<FILE>"),
+        (&[], "<DEVICE|FILE|--drive <NAME>>"),
         (&["no-such-file"], "cannot read 'no-such-file': No such file or directory"),
-        (&["/dev/null"], "nvme id-ctrl DEVICE --raw-binary"),
+        (&["/dev/null"], "/dev/null is no NVMe controller"),
+        (&["/dev/no-such-drive"], "/dev/no-such-drive is absent"),
         (&["--drive", "no such drive"], "no drive in the catalogue is called 'no such drive'"),
     ] {
         let error = refused(arguments);

@@ -37,6 +37,6 @@ fn every_command_takes_a_drive_of_the_catalogue() {
     assert_eq!(json(&["show", "--json", "--drive", XG4])["states"][4]["entry_us"], 100_000);
     assert!(output(&["apst", "explain", "--drive", "toshiba xg4"]).starts_with("Toshiba XG4 512GB"));
     assert_eq!(json(&["show", "--json", "--drive", XG4])["firmware"], Value::Null);
-    assert!(refused(&["show"]).contains("<DEVICE|FILE>"));
+    assert!(refused(&["show"]).contains("<DEVICE|FILE|--drive <NAME>>"));
     assert!(refused(&["show", "--drive", "sandisk-sn861"]).contains("no power state of sandisk-sn861 was posted"));
 }

@@ -1,6 +1,6 @@
 //! `wattline apst explain`.
 
-use crate::{XG4, fixture, output};
+use crate::{XG4, fixture, output, text, wattline};
 
 /// The drive whose owners read an all-zero table, or one without the deepest state, as "no power saving".
 #[test]
@@ -66,4 +66,23 @@ fn what_energy_reckons_with_is_said_to_be_estimated() {
 fn a_drive_without_the_feature_is_said_to_have_none() {
     let text = output(&["apst", "explain", &fixture("qemu-nvme-cli-2.3.id-ctrl.json")]);
     assert!(text.contains("not supported by the drive (APSTA is 0): nothing is to be written"), "{text}");
+}
+
+/// Nothing says that PS0 is operational: what is reckoned with is the state in which the drive waits.
+#[test]
+fn energy_reckons_with_the_state_in_which_the_drive_waits() {
+    let mut page = std::fs::read(fixture("qemu-nvme-cli-2.3.id-ctrl.bin")).unwrap();
+    page[263] = 1;
+    page[265] = 1;
+    page.copy_within(2048..2080, 2080);
+    page[2051] = 2;
+    let explained = |page: Vec<u8>| {
+        let mut command = wattline();
+        text(&command.args(["apst", "explain", "-", "--policy", "energy"]).write_stdin(page).output().unwrap().stdout)
+    };
+    let waits_in_ps1 = explained(page.clone());
+    assert!(waits_in_ps1.contains("reckoned with: waiting in PS1, 6250 mW"), "{waits_in_ps1}");
+    page[2083] = 2;
+    let nowhere = explained(page);
+    assert!(!nowhere.contains("reckoned with") && nowhere.contains("no state above it to come from"), "{nowhere}");
 }

@@ -31,6 +31,26 @@ fn a_device_file_leads_to_its_controller() {
     assert_eq!(sysfs.owner(block(1, 3)), Owner::Other); // not there
 }
 
+/// Quirks go by these numbers. The recording does not have them: they are laid out as in Linux 6.1.
+#[test]
+fn a_controller_on_a_pci_bus_has_its_numbers() {
+    let tree = Tree::unpack(QEMU, "pci");
+    let function = tree.path("devices/pci0000:00/0000:00:01.0");
+    let numbers = |node| tree.sysfs().pci(node).map(|pci| (pci.vendor, pci.device));
+    assert_eq!(numbers(character(246, 0)), None, "a controller of a fabric has no such files");
+    for (name, number) in [("vendor", "0x1b36\n"), ("device", "0x0010\n"), ("subsystem_device", "0x1100\n")] {
+        fs::write(function.join(name), number).unwrap();
+    }
+    assert_eq!(numbers(character(246, 0)), Some((0x1b36, 0x0010)));
+    let pci = tree.sysfs().pci(character(246, 0)).unwrap();
+    assert_eq!((pci.subsystem_vendor, pci.subsystem_device), (None, Some(0x1100)));
+    assert_eq!(numbers(character(1, 3)), None);
+    for wrong in ["", "1b36", "0x1b36f", "0x"] {
+        fs::write(function.join("vendor"), wrong).unwrap();
+        assert_eq!(numbers(character(246, 0)), None, "{wrong}");
+    }
+}
+
 /// In a shared namespace, `nvme0n1` is no part of `nvme0`: it hangs below the subsystem. Laid out as in Linux 6.1.
 #[test]
 fn a_shared_namespace_leads_to_all_its_controllers() {
@@ -60,9 +80,9 @@ fn refused(arguments: &[&str]) -> String {
 
 #[test]
 fn what_is_no_controller_is_refused() {
-    let missing =
-        "error: cannot find /dev/no-such-drive: the operating system answered ENOENT: No such file or directory\n";
-    assert!(refused(&["/dev/no-such-drive", "0"]).starts_with(missing));
+    let absent = "error: /dev/no-such-drive is absent: there is no such device\n help: `wattline list` shows";
+    assert!(refused(&["/dev/no-such-drive", "0"]).starts_with(absent));
+    assert!(refused(&["/dev/null/nvme0", "0"]).contains("is absent"));
     assert!(refused(&["/dev/null", "0"]).starts_with("error: /dev/null is no NVMe controller\n help: "));
     assert!(refused(&["/", "0"]).starts_with("error: / is no device\n help: "));
 }

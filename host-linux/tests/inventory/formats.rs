@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wattline_core::nvme::identify::Text;
-use wattline_core::nvme::{IdentifyController, Power, PowerScale, PowerStateDescriptor};
+use wattline_core::nvme::{IdentifyController, Power, PowerScale, PowerStateDescriptor, ScaledPower};
 use wattline_core::units::{Kelvin, Microseconds};
 
 /// A drive as posted.
@@ -93,8 +93,8 @@ impl State {
             relative_read_latency: self.rrl,
             relative_write_throughput: self.rwt,
             relative_write_latency: self.rwl,
-            idle_power: power(Self::count_and_scale(self.idle_w)),
-            active_power: power(Self::count_and_scale(self.active_w)),
+            idle_power: ScaledPower::of(power(Self::count_and_scale(self.idle_w))),
+            active_power: ScaledPower::of(power(Self::count_and_scale(self.active_w))),
             ..PowerStateDescriptor::default()
         }
     }

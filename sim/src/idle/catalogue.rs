@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use wattline_core::apst::Drive;
-use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor};
+use wattline_core::nvme::{Power, PowerScale, PowerStateDescriptor, ScaledPower};
 use wattline_core::units::Microseconds;
 
 /// A power table, and who posted it.
@@ -77,9 +77,14 @@ fn descriptor(state: &PostedState) -> PowerStateDescriptor {
         non_operational: state.nops == Some(1),
         entry_latency: latency(state.enlat_us),
         exit_latency: latency(state.exlat_us),
-        idle_power: state.idle_w.and_then(|watts| power(watts, PowerScale::TenthMilliwatt)),
+        idle_power: ScaledPower::of(state.idle_w.and_then(finest_power)),
         ..PowerStateDescriptor::default()
     }
+}
+
+/// The list does not keep the scale of idle power; the finer one where the count fits is as exact.
+fn finest_power(watts: f64) -> Option<Power> {
+    power(watts, PowerScale::TenthMilliwatt).or_else(|| power(watts, PowerScale::TenMilliwatts))
 }
 
 /// `None` for what a field cannot hold, and for 0, which means that it is not reported.
@@ -116,8 +121,17 @@ mod tests {
             [("A (1)", 2), ("C (1)", 1)]
         );
         let [waiting, asleep] = tables[0].states[..] else { panic!("two states") };
-        assert_eq!(waiting.idle_power.map(Power::tenths_of_milliwatt), Some(6300));
+        assert_eq!(waiting.idle_power.power().map(Power::tenths_of_milliwatt), Some(6300));
         assert_eq!(asleep.max_power.map(Power::tenths_of_milliwatt), Some(50));
         assert_eq!(tables[1].states[1].exit_latency, None);
+    }
+
+    /// Every figure that a descriptor can hold at one of its scales is kept.
+    #[test]
+    fn idle_powers_of_a_watt_and_of_a_hundred_are_read() {
+        for (watts, tenths) in [(0.0018, 18), (6.5535, 65_535), (7.0, 70_000), (655.35, 6_553_500)] {
+            assert_eq!(finest_power(watts).map(Power::tenths_of_milliwatt), Some(tenths), "{watts}");
+        }
+        assert_eq!((finest_power(0.0), finest_power(655.36)), (None, None));
     }
 }

@@ -189,7 +189,7 @@ fn promises(text: &mut String, study: &Study) -> std::fmt::Result {
 /// A steady hour without work, looked at now and then.
 fn polls(text: &mut String, study: &Study) -> std::fmt::Result {
     // A drive whose idle powers are all reported; else the first.
-    let reports = |drive: &&PowerTable| drive.states.iter().all(|state| state.idle_power.is_some());
+    let reports = |drive: &&PowerTable| drive.states.iter().all(|state| state.idle_power.power().is_some());
     let Some(drive) = study.drives.iter().find(reports).or(study.drives.first()) else { return Ok(()) };
     let Some(sleeper) = Sleeper::new(&drive.drive()) else { return Ok(()) };
     paragraph(
@@ -271,7 +271,7 @@ fn paragraph(text: &mut String, words: &str) -> std::fmt::Result {
 }
 
 fn state(state: &PowerStateDescriptor) -> String {
-    let power = state.idle_power.or(state.max_power).map_or(0, |power| power.tenths_of_milliwatt());
+    let power = state.idle_power.power().or(state.max_power).map_or(0, |power| power.tenths_of_milliwatt());
     let latency = state.round_trip_latency().unwrap_or_default().get();
     format!("{} at {}", f64::from(power) / 10.0, latency as f64 / 1000.0)
 }

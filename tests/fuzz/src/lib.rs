@@ -57,32 +57,18 @@ fn descriptor(bytes: &[u8; PowerStateDescriptor::LENGTH]) {
     for (at, (&byte, &original)) in written.iter().zip(bytes).enumerate() {
         let mask = match at {
             2 | 19 | 28.. => 0,
-            // A scale says nothing beside a power that is not reported.
+            // The scale says nothing beside a power that is not reported.
             3 => 0b10 | u8::from(state.max_power.is_some()),
             12..16 => 0x1F,
-            16 | 17 if state.idle_power.is_none() => 0,
-            18 => {
-                if state.idle_power.is_some() {
-                    0xC0
-                } else {
-                    0
-                }
-            }
-            20 | 21 if state.active_power.is_none() => 0,
-            22 => {
-                if state.active_power.is_some() {
-                    0xC7
-                } else {
-                    0x07
-                }
-            }
+            18 => 0xC0,
+            22 => 0xC7,
             27 => 0x0F,
             _ => 0xFF,
         };
         assert_eq!(byte, original & mask, "byte {at} of a descriptor");
     }
     assert_eq!(PowerStateDescriptor::decode(&written), state);
-    for power in [state.max_power, state.idle_power, state.active_power].into_iter().flatten() {
+    for power in [state.max_power, state.idle_power.power(), state.active_power.power()].into_iter().flatten() {
         assert!(power.count() != 0 && power.milliwatts().get() != 0);
     }
     assert_eq!(state.round_trip_latency().is_some(), state.entry_latency.is_some() && state.exit_latency.is_some());

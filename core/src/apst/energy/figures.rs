@@ -11,6 +11,9 @@ use crate::units::Microseconds;
 /// state (P3 Plus); the reference drive takes 1/2.
 const IDLE_SHARE: u32 = 4;
 
+/// The longest latency that ENLAT and EXLAT hold, in microseconds: a longer one is written as this.
+const LONGEST_LATENCY: u64 = u32::MAX as u64;
+
 /// Energy in tenths of a nanojoule: the product of tenths of a milliwatt, in which descriptors count, and microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Energy(u128);
@@ -73,12 +76,13 @@ pub struct Figure {
 pub fn idle(drive: &Drive<'_>, state: PowerState) -> Option<Figure> {
     let descriptor = drive.states.get(state.index())?;
     let figure = |power: Power, basis| Figure { tenths_of_milliwatt: power.tenths_of_milliwatt(), basis };
-    let own = descriptor.idle_power.map(|power| figure(power, Basis::Reported));
+    let own = descriptor.idle_power.power().map(|power| figure(power, Basis::Reported));
     if descriptor.non_operational {
         return own.or_else(|| Some(figure(descriptor.max_power?, Basis::Maximum)));
     }
-    let other =
-        || Some(Figure { tenths_of_milliwatt: least(drive, |state| state.idle_power)?, basis: Basis::OtherState });
+    let other = || {
+        Some(Figure { tenths_of_milliwatt: least(drive, |state| state.idle_power.power())?, basis: Basis::OtherState })
+    };
     let share = || {
         let tenths_of_milliwatt = (least(drive, |state| state.max_power)? / IDLE_SHARE).max(1);
         Some(Figure { tenths_of_milliwatt, basis: Basis::ShareOfMaximum })
@@ -92,7 +96,7 @@ pub fn idle(drive: &Drive<'_>, state: PowerState) -> Option<Figure> {
 #[must_use]
 pub fn in_transition(drive: &Drive<'_>) -> Option<Figure> {
     let maximum = least(drive, |state| state.max_power).map(|power| (power, Basis::Maximum));
-    let active = || Some((least(drive, |state| state.active_power)?, Basis::Active));
+    let active = || Some((least(drive, |state| state.active_power.power())?, Basis::Active));
     let (tenths_of_milliwatt, basis) = maximum.or_else(active)?;
     Some(Figure { tenths_of_milliwatt, basis })
 }
@@ -122,8 +126,8 @@ impl Target {
         Some(Self {
             state,
             power: idle(drive, state)?.tenths_of_milliwatt,
-            entry: descriptor.entry_latency?.get(),
-            exit: descriptor.exit_latency?.get(),
+            entry: descriptor.entry_latency?.get().min(LONGEST_LATENCY),
+            exit: descriptor.exit_latency?.get().min(LONGEST_LATENCY),
         })
     }
 

@@ -86,6 +86,18 @@ impl Default for Parameters {
     }
 }
 
+impl Parameters {
+    /// The state in which a drive waits for work. `None`: it has no operational state.
+    #[must_use]
+    pub fn rest(&self, drive: &Drive<'_>) -> Option<PowerState> {
+        operational(drive).find(|state| *state == self.rests_in).or_else(|| operational(drive).next())
+    }
+}
+
+fn operational(drive: &Drive<'_>) -> impl Iterator<Item = PowerState> {
+    drive.numbered().filter(|(_, state)| !state.non_operational).map(|(state, _)| state)
+}
+
 /// The plan with the least energy.
 #[must_use]
 pub fn build(
@@ -175,14 +187,11 @@ struct Rule<'a> {
 
 impl<'a> Rule<'a> {
     fn new(drive: &'a Drive<'a>, quirks: Effects, parameters: &Parameters, gaps: Option<&Gaps>) -> Self {
-        let operational = || drive.numbered().filter(|(_, state)| !state.non_operational).map(|(state, _)| state);
-        let first_operational = operational().next();
-        let resting = operational().find(|state| *state == parameters.rests_in).or(first_operational);
         Self {
             drive,
             quirks,
-            rest: resting.and_then(|state| Rest::of(drive, state)),
-            first_operational,
+            rest: parameters.rest(drive).and_then(|state| Rest::of(drive, state)),
+            first_operational: operational(drive).next(),
             floor: floored(1, parameters.wear),
             gaps: gaps.filter(|gaps| gaps.total() >= parameters.least_gaps.max(1)).map(Recorded::of),
         }

@@ -1,6 +1,6 @@
 use wattline_core::apst::Drive;
 use wattline_core::nvme::feature::autonomous_transitions::Transition;
-use wattline_core::nvme::{Power, PowerScale, PowerState, PowerStateDescriptor};
+use wattline_core::nvme::{Power, PowerScale, PowerState, PowerStateDescriptor, ScaledPower};
 use wattline_core::units::Microseconds;
 
 use super::*;
@@ -116,9 +116,10 @@ fn a_reset_ends_in_the_fallback_state() {
 /// A drive that goes from PS1 to PS3 after a second: 50 mW, 20 ms to enter, 10 ms to leave.
 fn sleeper() -> Ssd {
     let power = |count| Power::new(count, PowerScale::TenMilliwatts);
-    let awake = PowerStateDescriptor { max_power: power(1000), idle_power: power(550), ..Default::default() };
+    let awake =
+        PowerStateDescriptor { max_power: power(1000), idle_power: ScaledPower::of(power(550)), ..Default::default() };
     let asleep = PowerStateDescriptor {
-        idle_power: power(5),
+        idle_power: ScaledPower::of(power(5)),
         non_operational: true,
         entry_latency: Some(Microseconds::from_millis(20)),
         exit_latency: Some(Microseconds::from_millis(10)),
