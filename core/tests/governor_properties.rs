@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use support::{Dice, Fate, MILLISECOND, PROMPT, SECOND, TestGovernor, Watched, World, nameplate};
 use wattline_core::governor::{
-    CommandId, Config, DriveConfig, Event, MeterConfig, Outcome, ProfileIndex, Request, Slot,
+    CommandId, Config, DriveConfig, Event, MeterConfig, Outcome, ProfileIndex, Request, Share, Slot,
 };
 use wattline_core::nvme::{PowerState, Status};
 use wattline_core::profile::{Measured, PerWork, Profile, StateProfile, Work, WorkSet};
@@ -99,14 +99,28 @@ fn limits() -> impl Strategy<Value = ThermalLimits> {
     prop_oneof![2 => sensible, 1 => any]
 }
 
+fn throughput() -> impl Strategy<Value = BytesPerSecond> {
+    let raw = prop_oneof![6 => 0..10_000_000_000u64, 2 => Just(0), 1 => any::<u64>()];
+    raw.prop_map(BytesPerSecond::new)
+}
+
+/// Few groups and shelves, so that they have several drives.
+fn share() -> impl Strategy<Value = Share> {
+    let number = || prop::option::weighted(0.4, prop_oneof![8 => 0..3u8, 1 => any::<u8>()]);
+    let any = (any::<u8>(), 0..3u8, throughput(), number(), number())
+        .prop_map(|(weight, priority, guarantee, group, shelf)| Share { weight, priority, guarantee, group, shelf });
+    prop_oneof![1 => Just(Share::default()), 2 => any]
+}
+
 fn drive_config() -> BoxedStrategy<DriveConfig> {
     let declared = prop_oneof![2 => Just(WorkSet::ALL), 2 => work()];
     let profile = prop_oneof![9 => 0..4u8, 1 => any::<u8>()];
-    (profile, milliwatts(), declared, power_state(), prop::option::weighted(0.3, limits()))
-        .prop_map(|(profile, slot_limit, declared, fallback, thermal)| DriveConfig {
+    (profile, milliwatts(), declared, power_state(), prop::option::weighted(0.3, limits()), share())
+        .prop_map(|(profile, slot_limit, declared, fallback, thermal, share)| DriveConfig {
             declared,
             fallback,
             thermal,
+            share,
             ..DriveConfig::new(ProfileIndex(profile), slot_limit)
         })
         .boxed()
@@ -127,9 +141,20 @@ fn meter_config() -> impl Strategy<Value = MeterConfig> {
 fn config() -> BoxedStrategy<Config> {
     let powers = (total_milliwatts(), total_milliwatts(), milliwatts(), milliwatts());
     let spans = (span(), span(), span());
-    (powers, spans, any::<bool>(), prop::option::weighted(0.4, meter_config()), 0..5u8)
+    let shelves = prop::collection::vec(milliwatts(), 0..4);
+    let per_day = prop::option::weighted(0.3, prop_oneof![Just(0), 0..40u16, any::<u16>()]);
+    let bounds = (shelves, per_day);
+    (powers, spans, bounds, any::<bool>(), prop::option::weighted(0.4, meter_config()), 0..5u8)
         .prop_map(
-            |((cap, base, margin, overhead), (window, dwell, rotation_interval), trust_measured, meter, patience)| {
+            |(
+                (cap, base, margin, overhead),
+                (window, dwell, rotation_interval),
+                bounds,
+                trust_measured,
+                meter,
+                patience,
+            )| {
+                let (shelves, transitions_per_day) = bounds;
                 Config {
                     // Half of the draws, so that there is something to share out.
                     base_load: Milliwatts::new(base.get() / 4),
@@ -141,6 +166,8 @@ fn config() -> BoxedStrategy<Config> {
                     dwell,
                     rotation_interval,
                     patience,
+                    shelves: shelves.into_iter().map(|limit| Milliwatts::new(limit.get().saturating_mul(4))).collect(),
+                    transitions_per_day,
                     ..Config::new(cap, Milliwatts::ZERO)
                 }
             },
@@ -208,6 +235,9 @@ fn event() -> BoxedStrategy<Event> {
         1 => (slot(), id(), outcome()).prop_map(|(slot, id, outcome)| Event::Completed { slot, id, outcome }),
         1 => (slot(), id()).prop_map(|(slot, id)| Event::Lost { slot, id }),
         2 => prop::option::weighted(0.9, total_milliwatts()).prop_map(Event::Meter),
+        2 => (slot(), prop::option::weighted(0.8, throughput()))
+            .prop_map(|(slot, wanted)| Event::Demand { slot, wanted }),
+        1 => (0..5u8, total_milliwatts()).prop_map(|(shelf, limit)| Event::ShelfLimit { shelf, limit }),
     ]
     .boxed()
 }
@@ -371,7 +401,7 @@ fn settle(seed: u64, cap: u32, drives: u8, fallback: u8, faulty: u64, incidents:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, max_shrink_iters: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_it_is_told_it_keeps_its_rules(

@@ -1,10 +1,11 @@
 //! A fixed set of alarms, each of which remembers what was told of it.
 
 use super::event::{Alarm, Command, Slot};
+use crate::budget::SHELVES;
 use crate::drive::{Cause, CommandId, Lever};
 use crate::nvme::Status;
 use crate::profile::WorkSet;
-use crate::units::Milliwatts;
+use crate::units::{BytesPerSecond, Milliwatts};
 
 /// One alarm: how it stands, and what was told last.
 #[derive(Clone, Copy, Debug)]
@@ -51,12 +52,14 @@ pub(super) struct DriveAlarms {
     pub(super) backstop_refused: Latch<Option<Status>>,
     pub(super) record_damaged: Latch<()>,
     pub(super) no_answer: Latch<CommandId>,
+    pub(super) guarantee_unmet: Latch<BytesPerSecond>,
 }
 
 /// All alarms.
 #[derive(Clone, Debug)]
 pub(super) struct Alarms<const DRIVES: usize> {
     pub(super) cannot_hold: Latch<Milliwatts>,
+    pub(super) shelves: [Latch<Milliwatts>; SHELVES],
     pub(super) meter_lost: Latch<()>,
     pub(super) meter_above_prediction: Latch<Milliwatts>,
     pub(super) clock_backwards: Latch<()>,
@@ -67,6 +70,7 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
     pub(super) fn new() -> Self {
         Self {
             cannot_hold: Latch::default(),
+            shelves: [Latch::default(); SHELVES],
             meter_lost: Latch::default(),
             meter_above_prediction: Latch::default(),
             clock_backwards: Latch::default(),
@@ -83,6 +87,11 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
     fn next_change(&mut self) -> Option<(Alarm, bool)> {
         if let Some((missing, raised)) = self.cannot_hold.change() {
             return Some((Alarm::CannotHold { missing }, raised));
+        }
+        for (shelf, latch) in (0..).zip(&mut self.shelves) {
+            if let Some((missing, raised)) = latch.change() {
+                return Some((Alarm::ShelfCannotHold { shelf, missing }, raised));
+            }
         }
         if let Some(((), raised)) = self.meter_lost.change() {
             return Some((Alarm::MeterLost, raised));
@@ -107,6 +116,7 @@ impl DriveAlarms {
         self.backstop_refused.set(None);
         self.record_damaged.set(None);
         self.no_answer.set(None);
+        self.guarantee_unmet.set(None);
     }
 
     fn next_change(&mut self, slot: Slot) -> Option<(Alarm, bool)> {
@@ -128,7 +138,10 @@ impl DriveAlarms {
         if let Some((id, raised)) = self.no_answer.change() {
             return Some((Alarm::NoAnswer { slot, id }, raised));
         }
-        let ((), raised) = self.record_damaged.change()?;
-        Some((Alarm::RecordDamaged { slot }, raised))
+        if let Some(((), raised)) = self.record_damaged.change() {
+            return Some((Alarm::RecordDamaged { slot }, raised));
+        }
+        let (missing, raised) = self.guarantee_unmet.change()?;
+        Some((Alarm::GuaranteeUnmet { slot, missing }, raised))
     }
 }

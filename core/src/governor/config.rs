@@ -1,7 +1,9 @@
 //! What a governor is told before it starts.
 
+use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::{SHELVES, Shelf};
 use crate::drive::Levers;
 use crate::nvme::PowerState;
 use crate::nvme::feature::thermal_management::ThermalManagement;
@@ -34,6 +36,11 @@ pub struct Config {
     pub rotation_interval: Microseconds,
     /// How many lost, refused or ignored commands in a row leave a drive unmanaged.
     pub patience: u8,
+    /// What the drives of each shelf may draw together, in the watts of draws; a shelf beyond the last has no limit.
+    pub shelves: Vec<Milliwatts, SHELVES>,
+    /// How often a drive may be set to another state in any 24 hours, for whatever reason but to hold a limit; `None`:
+    /// as often as it is worth it. Lowering counts and never waits.
+    pub transitions_per_day: Option<u16>,
 }
 
 /// How good the meter is.
@@ -92,19 +99,13 @@ pub struct Share {
     pub priority: u8,
     /// The throughput that it is to have at least, before any drive gets more than its own guarantee; zero: none.
     pub guarantee: BytesPerSecond,
-    /// Drives that stripe together have one number: together they give as much as each gives that is as slow as the
-    /// slowest. `None`: it stands for itself. A group lies within one shelf; members in another shelf are another
-    /// group.
+    /// Drives that stripe together have one number: together they give as many times what the slowest gives as they
+    /// are. `None`: it stands for itself. A group lies within one shelf (members in another are another group), and has
+    /// the weight, the priority and the guarantee of its first drive.
     pub group: Option<u8>,
-    /// The shelf that it is in, one of [`SHELVES`]; `None`, or any other number: no shelf limits it.
+    /// The shelf that it is in, below [`SHELVES`]; `None`, or any other number: no shelf limits it.
     pub shelf: Option<Shelf>,
 }
-
-/// How many shelves there can be.
-pub const SHELVES: usize = 8;
-
-/// The number of a shelf: slots that share a limit within the system's.
-pub type Shelf = u8;
 
 impl Share {
     /// The largest weight.
@@ -164,6 +165,8 @@ impl Config {
             dwell: Microseconds::from_secs(2),
             rotation_interval: Microseconds::from_secs(10),
             patience: 3,
+            shelves: Vec::new(),
+            transitions_per_day: None,
         }
     }
 }

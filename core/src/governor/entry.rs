@@ -1,7 +1,9 @@
 //! What a governor knows of one slot, and what that comes to in watts.
 
 use super::config::DriveConfig;
+use super::demand::Demand;
 use super::event::Reason;
+use super::pace::Pace;
 use crate::drive::{
     Backstop, Cause, Circumstances, CommandId, Drive, KnownStates, Outcome, Phase, Request, Sealed, StateSet,
 };
@@ -9,7 +11,7 @@ use crate::history::Counters;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile, StateProfile, WorkSet};
 use crate::thermal::{Level, Thermal};
-use crate::units::{Instant, Microseconds, Milliwatts};
+use crate::units::{BytesPerSecond, Instant, Microseconds, Milliwatts};
 
 /// One slot.
 #[derive(Clone, Debug)]
@@ -31,6 +33,11 @@ pub(super) struct Entry {
     pub(super) seen_until: Option<Instant>,
     /// It was seen doing nothing.
     pub(super) idle: bool,
+    /// How much it is asked for.
+    pub(super) demand: Demand,
+    pub(super) pace: Pace,
+    /// It has been set so often that it is not raised for now.
+    pub(super) held: bool,
     /// When it was sent to a lower state last.
     pub(super) lowered: Instant,
     /// What it has had so far: the value of its states, summed over time.
@@ -71,6 +78,9 @@ impl Entry {
             seen: WorkSet::NONE,
             seen_until: None,
             idle: false,
+            demand: Demand::default(),
+            pace: Pace::default(),
+            held: false,
             lowered: now,
             service: 0,
             turns: 0,
@@ -98,6 +108,17 @@ impl Entry {
     /// Whether a command is in flight, or due, that must be answered before another state can be asked for.
     pub(super) fn is_busy(&self) -> bool {
         self.drive.is_busy() || self.awaits.is_some()
+    }
+
+    /// It is set to another state.
+    pub(super) fn changes(&mut self, now: Instant, per_day: Option<u16>) {
+        self.pace.count(now, per_day);
+        self.hold(now, per_day);
+    }
+
+    /// Notes whether it may be raised.
+    pub(super) fn hold(&mut self, now: Instant, per_day: Option<u16>) {
+        self.held = per_day == Some(0) || now < self.pace.permits_from();
     }
 
     /// Gives it a state.
@@ -173,7 +194,7 @@ const SLEEP_WINDOWS: u64 = 10;
 const UNREPORTED_ENTRY_LATENCY: Microseconds = Microseconds::from_millis(100);
 
 impl<'a> Figures<'a> {
-    fn operational(self, entry: &Entry) -> impl DoubleEndedIterator<Item = (PowerState, &'a StateProfile)> {
+    pub(super) fn operational(self, entry: &Entry) -> impl DoubleEndedIterator<Item = (PowerState, &'a StateProfile)> {
         let profile = self.profiles.get(usize::from(entry.config.profile.0));
         profile.into_iter().flat_map(Profile::operational)
     }
@@ -275,6 +296,42 @@ impl<'a> Figures<'a> {
             Some(throughput) => u32::try_from(throughput.get() / 1000).unwrap_or(u32::MAX),
             None => self.figure(entry, state).get().saturating_mul(KILOBYTES_PER_SECOND_PER_MILLIWATT),
         }
+    }
+
+    /// The most that the drive is asked for, in kilobytes per second, as far as its state lets that be compared; `None`:
+    /// anything. What an unmeasured state gives is not known, so there only a demand of nothing counts.
+    pub(super) fn asked_for(self, entry: &Entry, state: PowerState) -> Option<u32> {
+        let most = entry.demand.most()?;
+        (most == 0 || self.is_measured(entry, state)).then_some(most)
+    }
+
+    fn is_measured(self, entry: &Entry, state: PowerState) -> bool {
+        let profile = self.profiles.get(usize::from(entry.config.profile.0)).and_then(|profile| profile.state(state));
+        profile.is_some_and(|state| state.throughput(entry.work()).is_some())
+    }
+
+    /// By how much a drive in its target gives less than it is promised: its guarantee, or what it is asked for where
+    /// that is less. Of a state that was not measured nothing can be promised.
+    pub(super) fn unmet(self, entry: &Entry) -> Option<BytesPerSecond> {
+        let promised = entry.config.share.guarantee;
+        let wanted =
+            entry.demand.most().map_or(promised, |most| promised.min(BytesPerSecond::new(u64::from(most) * 1000)));
+        if wanted == BytesPerSecond::ZERO {
+            return None;
+        }
+        let target = entry.target.filter(|target| entry.drive.is_managed() && self.is_measured(entry, *target));
+        let gives = target.map_or(0, |target| u64::from(self.value(entry, target)) * 1000);
+        // Values are whole kilobytes.
+        Some(wanted.saturating_sub(BytesPerSecond::new(gives.saturating_add(999))))
+            .filter(|missing| *missing > BytesPerSecond::ZERO)
+    }
+
+    /// Whether a state takes more than the one that the drive is in or on its way to; than any that it may wake into,
+    /// where it sleeps.
+    pub(super) fn is_raise(self, entry: &Entry, state: PowerState) -> bool {
+        let awake = entry.drive.heading_for().filter(|state| self.operational_states(entry).contains(*state));
+        let has = awake.map_or_else(|| self.draw_now(entry), |heading| self.figure(entry, heading));
+        self.figure(entry, state) > has
     }
 
     /// How long after an accepted change the drive's power has followed: what its profile says, else the state's entry

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::DriveConfig;
+use crate::budget::Shelf;
 use crate::drive::{Cause, CommandId, Lever, Outcome, Request};
 use crate::history::Counters;
 use crate::nvme::Status;
 use crate::profile::WorkSet;
-use crate::units::{Kelvin, Milliwatts};
+use crate::units::{BytesPerSecond, Kelvin, Milliwatts};
 
 /// The place of a drive: 0 up to the governor's `DRIVES`, not included.
 pub type Slot = u8;
@@ -80,6 +81,21 @@ pub enum Event {
         /// What was counted.
         counters: Counters,
     },
+    /// What would be asked of a drive now if nothing held it back. It counts for some seconds; a drive of which none is
+    /// known may be asked for anything. What a drive in a slow state moves is not what is wanted of it.
+    Demand {
+        /// Which drive.
+        slot: Slot,
+        /// How much; `None`: not known.
+        wanted: Option<BytesPerSecond>,
+    },
+    /// The limit of a shelf is this from now on, in the watts of draws. A shelf that does not exist is ignored.
+    ShelfLimit {
+        /// Which.
+        shelf: Shelf,
+        /// What its drives may draw together.
+        limit: Milliwatts,
+    },
 }
 
 impl Event {
@@ -87,11 +103,12 @@ impl Event {
     #[must_use]
     pub const fn slot(&self) -> Option<Slot> {
         match self {
-            Self::Tick | Self::Cap(_) | Self::Meter(_) => None,
+            Self::Tick | Self::Cap(_) | Self::Meter(_) | Self::ShelfLimit { .. } => None,
             Self::Attached { slot, .. }
             | Self::Removed { slot }
             | Self::Reset { slot }
             | Self::Work { slot, .. }
+            | Self::Demand { slot, .. }
             | Self::Temperature { slot, .. }
             | Self::Restored { slot, .. }
             | Self::Completed { slot, .. }
@@ -209,6 +226,21 @@ pub enum Alarm {
         /// The command.
         id: CommandId,
     },
+    /// Even with every drive of a shelf in its lowest operational state the promises exceed the shelf's limit.
+    ShelfCannotHold {
+        /// Which.
+        shelf: Shelf,
+        /// By this much.
+        missing: Milliwatts,
+    },
+    /// The plan gives the drive less than its guarantee, since the watts do not go further; or what it gives is not
+    /// known.
+    GuaranteeUnmet {
+        /// Which.
+        slot: Slot,
+        /// By this much.
+        missing: BytesPerSecond,
+    },
 }
 
 impl Alarm {
@@ -216,12 +248,15 @@ impl Alarm {
     #[must_use]
     pub const fn slot(&self) -> Option<Slot> {
         match self {
-            Self::CannotHold { .. } | Self::MeterLost | Self::MeterAbovePrediction { .. } | Self::ClockBackwards => {
-                None
-            }
+            Self::CannotHold { .. }
+            | Self::ShelfCannotHold { .. }
+            | Self::MeterLost
+            | Self::MeterAbovePrediction { .. }
+            | Self::ClockBackwards => None,
             Self::Unmanaged { slot, .. }
             | Self::UndeclaredWork { slot, .. }
             | Self::TemperatureLost { slot }
+            | Self::GuaranteeUnmet { slot, .. }
             | Self::LeverRefused { slot, .. }
             | Self::BackstopRefused { slot, .. }
             | Self::RecordDamaged { slot }

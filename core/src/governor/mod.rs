@@ -19,22 +19,26 @@
 mod alarms;
 mod clock;
 mod config;
+mod demand;
 mod entry;
 mod event;
 mod meter;
+mod pace;
 mod plan;
 mod rotation;
+mod unit;
 mod words;
 
 use heapless::Vec;
 
 use self::alarms::Alarms;
 use self::clock::Clock;
-pub use self::config::{BackstopConfig, Config, DriveConfig, MeterConfig, ProfileIndex, SHELVES, Share, Shelf};
+pub use self::config::{BackstopConfig, Config, DriveConfig, MeterConfig, ProfileIndex, Share};
 use self::entry::{Due, Entry, Figures, Outgoing};
 pub use self::event::{Alarm, Command, Event, Reason, Slot};
 use self::meter::Meter;
-use crate::budget::Ledger;
+use crate::budget::{Ledger, Sums};
+pub use crate::budget::{SHELVES, Shelf};
 #[cfg(doc)]
 use crate::drive::Sealed;
 use crate::drive::{Backstop, BackstopPhase};
@@ -45,7 +49,7 @@ use crate::profile::{FigureRule, Profile};
 use crate::units::{Instant, Microseconds, Milliwatts};
 
 /// Raised whenever the same events are meant to give other commands than before. Journals carry it.
-pub const DECISION_VERSION: u16 = 1;
+pub const DECISION_VERSION: u16 = 2;
 
 /// Holds up to `DRIVES` drives of up to `PROFILES` kinds within a power and a heat budget.
 #[derive(Clone, Debug)]
@@ -77,8 +81,12 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
     #[must_use]
     pub fn new(config: Config) -> Self {
         const { assert!(DRIVES <= 256, "a slot is a byte") };
+        let mut ledger = Ledger::new(config.cap, config.base_load, config.margin);
+        for (shelf, limit) in (0..).zip(&config.shelves) {
+            ledger.set_shelf(shelf, *limit);
+        }
         Self {
-            ledger: Ledger::new(config.cap, config.base_load, config.margin),
+            ledger,
             meter: config.meter.clone().map(Meter::new),
             next_rotation: Instant::START.after(config.rotation_interval),
             config,
@@ -158,9 +166,15 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let of_heat = entries().filter_map(|entry| entry.thermal.as_ref()).filter(|thermal| !thermal.is_lost());
         let of_heat = of_heat.map(|thermal| thermal.next_deadline(now));
         let of_work = entries().filter_map(|entry| entry.seen_until);
+        let of_demand = entries().filter_map(|entry| entry.demand.until());
+        let of_pace =
+            entries().filter(|entry| entry.held).map(|entry| entry.pace.permits_from()).filter(|due| *due > now);
         let waiting =
             entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
-        let of_raises = waiting.map(|entry| entry.lowered.after(self.config.dwell)).filter(|due| *due > now);
+        let of_raises = waiting
+            .filter(|entry| !entry.held)
+            .map(|entry| entry.lowered.after(self.config.dwell))
+            .filter(|due| *due > now);
         let of_retries = entries().map(|entry| entry.drive.not_before()).filter(|due| *due > now);
         let busy = entries().filter(|entry| entry.awaits.is_some());
         let of_answers = busy
@@ -175,6 +189,8 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let ours = of_drives
             .chain(of_heat)
             .chain(of_work)
+            .chain(of_demand)
+            .chain(of_pace)
             .chain(of_raises)
             .chain(of_answers)
             .chain(of_retries)
@@ -246,6 +262,11 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                     thermal.reads(reading, now);
                 }
             }),
+            Event::Demand { slot, wanted } => self.with(slot, |entry, _| entry.demand.wants(wanted, now)),
+            Event::ShelfLimit { shelf, limit } => {
+                self.ledger.set_shelf(shelf, limit);
+                self.stale = true;
+            }
             Event::Completed { slot, id, outcome } => {
                 let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
                 let (window, patience) = (self.config.window, self.config.patience);
@@ -300,7 +321,9 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
     fn with(&mut self, slot: Slot, happens: impl FnOnce(&mut Entry, Figures<'_>)) {
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         if let Some(entry) = self.entries.get_mut(usize::from(slot)).and_then(Option::as_mut) {
-            let inputs = |entry: &Entry| (entry.drive.is_managed(), entry.work(), entry.level());
+            let inputs = |entry: &Entry| {
+                (entry.drive.is_managed(), entry.work(), entry.level(), entry.demand.most(), entry.held)
+            };
             let before = inputs(entry);
             happens(entry, figures);
             self.stale |= before != inputs(entry);
@@ -314,6 +337,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             entry.drive.change(|drive| drive.give_up(Cause::NoUsableState));
         }
         if let Some(place) = self.entries.get_mut(usize::from(slot)) {
+            self.ledger.place(usize::from(slot), entry.config.share.shelf);
             self.ledger.explain((Figures { profiles: &self.profiles, rule }).draw_now(&entry));
             *place = Some(entry);
             self.stale = true;
@@ -364,12 +388,12 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 self.ledger.set_draw(slot, figures.draw_now(entry));
             }
         }
-        let terms = plan::Terms { figures, allowance: self.ledger.allowance(), now, late: self.config.window };
-        let fits = plan::fits(terms, &self.entries);
+        let terms = plan::Terms { figures, limits: self.ledger.limits(), now, late: self.config.window };
+        let fits = plan::fits(&terms, &self.entries);
         if !fits || (self.stale && now >= self.planned.after(self.config.dwell)) {
-            plan::replan(terms, &mut self.entries, fits);
+            plan::replan(&terms, &mut self.entries, fits);
             self.planned = now;
-            self.stale = plan::is_constrained(terms, &self.entries);
+            self.stale = plan::is_constrained(&terms, &self.entries);
         }
         if self.config.rotation_interval > Microseconds::ZERO && now >= self.next_rotation {
             rotation::rotate(figures, &mut self.entries);
@@ -382,12 +406,18 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         if let Some(meter) = self.meter.as_mut() {
             let was_lost = meter.is_lost();
             meter.advance(now);
+            if meter.is_lost() {
+                self.ledger.meter_lost();
+            }
             self.stale |= was_lost != meter.is_lost();
         }
         for slot in (0..=u8::MAX).take(DRIVES) {
+            let per_day = self.config.transitions_per_day;
             self.with(slot, |entry, _| {
                 entry.drive.change(|drive| drive.advance(now));
                 entry.want_backstop();
+                entry.demand.advance(now);
+                entry.hold(now, per_day);
                 if entry.seen_until.is_some_and(|until| until <= now) {
                     entry.seen = crate::profile::WorkSet::NONE;
                     entry.seen_until = None;
@@ -403,11 +433,14 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
     /// a raise would have been paid out of a damaged record; none was sent.
     fn send(&mut self, now: Instant) -> bool {
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
-        let shedding = self.ledger.excess() > Milliwatts::ZERO;
-        for entry in self.entries.iter_mut().flatten() {
+        let per_day = self.config.transitions_per_day;
+        for (slot, entry) in self.entries.iter_mut().enumerate() {
+            let Some(entry) = entry else { continue };
+            let shedding = self.ledger.is_over(slot);
             if let Some(due) = due(figures, entry, shedding, now).filter(|(_, reason, _)| *reason != Reason::Raise) {
                 if matches!(due, (Request::SetPowerState(_), ..)) {
                     entry.lowered = now;
+                    entry.changes(now, per_day);
                 }
                 figures.send(entry, now, due, CommandId(self.next_id));
                 self.next_id = self.next_id.wrapping_add(1);
@@ -416,10 +449,10 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let mut checked = false;
         for slot in 0..DRIVES {
             let Some(Some(entry)) = self.entries.get(slot) else { continue };
-            if now < entry.lowered.after(self.config.dwell) {
+            if now < entry.lowered.after(self.config.dwell) || entry.held {
                 continue;
             }
-            let Some(due) = due(figures, entry, shedding, now) else { continue };
+            let Some(due) = due(figures, entry, false, now) else { continue };
             let (Request::SetPowerState(target), Reason::Raise, _) = due else { continue };
             let (before, draw) = (self.ledger.draw(slot), figures.draw(entry, entry.drive.may_be_in().with(target)));
             if self.ledger.raise(slot, draw).is_err() {
@@ -431,6 +464,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 return false;
             }
             if let Some(Some(entry)) = self.entries.get_mut(slot) {
+                entry.changes(now, per_day);
                 figures.send(entry, now, due, CommandId(self.next_id));
                 self.next_id = self.next_id.wrapping_add(1);
             }
@@ -448,6 +482,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 _ => None,
             });
             alarms.undeclared_work.set((!entry.seen.is_empty()).then(|| entry.work()));
+            alarms.guarantee_unmet.set(figures.unmet(entry));
             alarms.temperature_lost.set(entry.thermal.as_ref().filter(|thermal| thermal.is_lost()).map(|_| ()));
             let lever = entry.drive.lever();
             alarms.lever_refused.set((lever != Lever::PowerState).then_some(lever));
@@ -460,9 +495,12 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         }
         // The least that can be promised is never more than what is promised.
         let exceeded = self.ledger.excess() > Milliwatts::ZERO;
-        let floor = if exceeded { plan::floor(figures, &self.entries) } else { 0 };
-        let missing = floor.saturating_sub(u64::from(self.ledger.allowance().get()));
-        self.alarms.cannot_hold.worsen(Milliwatts::new(u32::try_from(missing).unwrap_or(u32::MAX)));
+        let floor = if exceeded { plan::floor(figures, &self.entries) } else { Sums::ZERO };
+        let limits = self.ledger.limits();
+        self.alarms.cannot_hold.worsen(limits.total_excess(&floor));
+        for (shelf, alarm) in (0..).zip(&mut self.alarms.shelves) {
+            alarm.worsen(limits.shelf_excess(&floor, shelf));
+        }
         self.alarms.meter_lost.set(self.meter.as_ref().filter(|meter| meter.is_lost()).map(|_| ()));
     }
 }

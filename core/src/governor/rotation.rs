@@ -1,7 +1,7 @@
 //! Equals take turns.
 //!
 //! **Goal.** Drives of one kind that do the same work get the same over time, although a plan gives some of them a
-//! better state.
+//! better state. Equal striped groups take turns like drives, each as one.
 //!
 //! **Method.** At each turn, one drive of each state in use goes to the next worse one, and one of the worst state to
 //! the best: as if the drives stood in a ring, and the pattern of states moved on by one.
@@ -17,31 +17,59 @@
 //! After a new plan has taken a turn away from a drive, it is nearly first in line; but a drive that was favoured for
 //! an hour is not made to wait for one.
 //!
-//! Drives that were all seen doing nothing are left asleep: they take no turns.
+//! Drives that were all seen doing nothing are left asleep: they take no turns. Nor does one that has been set too
+//! often for its configured bound.
 //!
 //! **Cost.** A turn is one raise, which waits for the lowered drives to settle: that long a drive's better state is
 //! given up. The interval between turns should be long against settling.
 
 use heapless::Vec;
 
-use super::config::ProfileIndex;
+use super::config::{ProfileIndex, Share};
 use super::entry::{Entry, Figures};
+use super::unit;
 use crate::nvme::PowerState;
 use crate::profile::WorkSet;
 use crate::units::{Microseconds, Milliwatts};
 
-/// What makes drives equals, which take turns: they are of one kind, in slots of one kind, and do the same work.
+/// What makes drives equals, which take turns: they are of one kind, in slots of one kind and in one shelf, do the same
+/// work, are asked for as much, and have the same claims.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind {
     profile: ProfileIndex,
     slot_limit: Milliwatts,
     work: WorkSet,
+    demand: Option<u32>,
+    share: Share,
 }
 
 impl Kind {
     /// The kind of a drive.
     pub(super) fn of(entry: &Entry) -> Self {
-        Self { profile: entry.config.profile, slot_limit: entry.config.slot_limit, work: entry.work() }
+        Self {
+            profile: entry.config.profile,
+            slot_limit: entry.config.slot_limit,
+            work: entry.work(),
+            demand: entry.demand.most(),
+            share: Share { group: None, ..entry.config.share },
+        }
+    }
+}
+
+/// What makes units equals: as many drives, all of one kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Rank {
+    kind: Kind,
+    size: u32,
+}
+
+impl Rank {
+    /// The rank of the unit whose first drive is in a slot; `None` where none begins there, or its drives are of
+    /// several kinds.
+    fn of<const DRIVES: usize>(entries: &[Option<Entry>; DRIVES], slot: u8) -> Option<Self> {
+        let kind = Kind::of(entries.get(usize::from(slot))?.as_ref()?);
+        let uniform = unit::members(entries, slot).all(|(_, entry)| Kind::of(entry) == kind);
+        (uniform && unit::is_first(entries, slot)).then(|| Self { kind, size: unit::size(entries, slot) })
     }
 }
 
@@ -51,6 +79,9 @@ pub(super) fn serve<const DRIVES: usize>(
     entries: &mut [Option<Entry>; DRIVES],
     span: Microseconds,
 ) {
+    if span == Microseconds::ZERO {
+        return;
+    }
     for entry in entries.iter_mut().flatten() {
         if let Some(state) = entry.drive.heading_for() {
             let had = u64::from(figures.value(entry, state)).saturating_mul(span.get()) / 1000;
@@ -72,80 +103,120 @@ pub(super) fn welcome<const DRIVES: usize>(entries: &mut [Option<Entry>; DRIVES]
     }
 }
 
-/// One turn for every group of equals.
+/// One turn for every set of equals.
 pub(super) fn rotate<const DRIVES: usize>(figures: Figures<'_>, entries: &mut [Option<Entry>; DRIVES]) {
     for entry in entries.iter_mut().flatten() {
         entry.turns = entry.turns.saturating_add(1);
     }
-    for slot in 0..DRIVES {
-        let Some(entry) = entries.get(slot).and_then(Option::as_ref) else { continue };
-        let kind = Kind::of(entry);
-        let is_first = !entries.iter().take(slot).flatten().any(|earlier| Kind::of(earlier) == kind);
-        // Turns wake drives, and those that do nothing have nothing to share.
-        let has_work = entries.iter().flatten().any(|equal| Kind::of(equal) == kind && !equal.idle);
-        if is_first && has_work {
-            let moves = moves(figures, entries, kind);
-            forget(entries, kind);
-            for (slot, state) in moves {
-                if let Some(entry) = entries.get_mut(slot).and_then(Option::as_mut) {
-                    entry.aim(state);
-                }
+    // The first unit of each rank.
+    for first in (0..=u8::MAX).take(DRIVES) {
+        let Some(rank) = Rank::of(entries, first) else { continue };
+        let mut equals: Vec<u8, DRIVES> = Vec::new();
+        for slot in (0..=u8::MAX).take(DRIVES) {
+            if Rank::of(entries, slot) == Some(rank) {
+                // As many places as slots.
+                let _ = equals.push(slot);
+            }
+        }
+        if equals.first() == Some(&first) {
+            turn(figures, entries, &equals);
+        }
+    }
+}
+
+/// One turn of some equals.
+fn turn<const DRIVES: usize>(figures: Figures<'_>, entries: &mut [Option<Entry>; DRIVES], equals: &Vec<u8, DRIVES>) {
+    // Turns wake drives, and those that do nothing have nothing to share.
+    if equals.iter().all(|slot| unit::members(entries, *slot).all(|(_, entry)| entry.idle)) {
+        return;
+    }
+    let moves = moves(figures, entries, equals);
+    forget(entries, equals);
+    for (slot, state) in moves {
+        for member in 0..DRIVES {
+            if unit::pair(entries, slot, member).is_some()
+                && let Some(Some(entry)) = entries.get_mut(member)
+            {
+                entry.aim(state);
             }
         }
     }
 }
 
 /// Lets the differences between equals shrink by an eighth.
-fn forget<const DRIVES: usize>(entries: &mut [Option<Entry>; DRIVES], kind: Kind) {
-    let managed = |entry: &&mut Entry| entry.drive.is_managed() && Kind::of(entry) == kind;
-    let least = entries.iter_mut().flatten().filter(managed).map(|entry| entry.service).min().unwrap_or_default();
-    for entry in entries.iter_mut().flatten().filter(managed) {
-        let ahead = entry.service.saturating_sub(least);
-        entry.service = ahead - ahead / 8;
+fn forget<const DRIVES: usize>(entries: &mut [Option<Entry>; DRIVES], equals: &Vec<u8, DRIVES>) {
+    let mut least = None;
+    for slot in equals {
+        if let Some(Some(entry)) = entries.get(usize::from(*slot))
+            && entry.drive.is_managed()
+        {
+            least = Some(least.map_or(entry.service, |least: u64| least.min(entry.service)));
+        }
+    }
+    for slot in equals {
+        if let Some(Some(entry)) = entries.get_mut(usize::from(*slot))
+            && entry.drive.is_managed()
+        {
+            let ahead = entry.service.saturating_sub(least.unwrap_or_default());
+            entry.service = ahead - ahead / 8;
+        }
     }
 }
 
-/// Who goes where among the equals of one kind: one move for each state in use, none where that is only one.
+/// The state in which a unit is at rest, where the plan wants it; `None` while one of its drives is on its way.
+fn rests_in<const DRIVES: usize>(entries: &[Option<Entry>; DRIVES], slot: u8) -> Option<PowerState> {
+    let state = entries.get(usize::from(slot))?.as_ref()?.target?;
+    let rests = |entry: &Entry| entry.target == Some(state) && entry.drive.ready_in() == Some(state);
+    unit::members(entries, slot).all(|(_, entry)| rests(entry)).then_some(state)
+}
+
+/// Who goes where among equals: one move for each state in use, none where that is only one.
 fn moves<const DRIVES: usize>(
     figures: Figures<'_>,
     entries: &[Option<Entry>; DRIVES],
-    kind: Kind,
-) -> Vec<(usize, PowerState), { PowerState::COUNT }> {
-    let at_rest = |entry: &Entry| entry.target.filter(|target| entry.drive.ready_in() == Some(*target));
-    let equals = || {
-        let all = entries.iter().enumerate().filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)));
-        all.filter(|(_, entry)| Kind::of(entry) == kind)
-            .filter_map(|(slot, entry)| Some((slot, entry, at_rest(entry)?)))
-    };
+    equals: &Vec<u8, DRIVES>,
+) -> Vec<(u8, PowerState), { PowerState::COUNT }> {
     let mut levels: Vec<(u32, PowerState), { PowerState::COUNT }> = Vec::new();
-    for (_, entry, state) in equals() {
-        if !levels.iter().any(|(_, known)| *known == state) {
+    for slot in equals {
+        if let (Some(Some(entry)), Some(state)) = (entries.get(usize::from(*slot)), rests_in(entries, *slot))
+            && !levels.iter().any(|(_, known)| *known == state)
+        {
+            let value = figures.value(entry, state);
+            let place = levels.iter().take_while(|(more, earlier)| (*more, state) > (value, *earlier)).count();
             // There is one level for each state, and room for all.
-            let _ = levels.push((u32::MAX - figures.value(entry, state), state));
+            let _ = levels.insert(place, (value, state));
         }
     }
-    levels.sort_unstable();
-    let (Some((_, best)), Some((_, worst))) = (levels.first().copied(), levels.last().copied()) else {
-        return Vec::new();
-    };
+    let mut moves = Vec::new();
+    let (Some((_, best)), Some((_, worst))) = (levels.first().copied(), levels.last().copied()) else { return moves };
     if best == worst {
-        return Vec::new();
+        return moves;
     }
-    let mover = |level: PowerState| {
-        let there = equals().filter(|(_, _, state)| *state == level).map(|(slot, entry, _)| (slot, entry));
-        let first = if level == worst {
-            // Nothing but the plan must keep it from the best state: a drive that is too warm is passed over.
-            let free = there.filter(|(_, entry)| figures.is_available(entry, best));
-            free.min_by_key(|(slot, entry)| (entry.service, *slot))
-        } else if level == best {
-            there.min_by_key(|(slot, entry)| (u64::MAX - entry.service, *slot))
-        } else {
-            there.min_by_key(|(slot, entry)| (u32::MAX - entry.turns, *slot))
-        };
-        first.map(|(slot, _)| slot)
-    };
-    let next = levels.iter().skip(1).chain(levels.first()).map(|(_, state)| *state);
-    let moves: Option<_> = levels.iter().zip(next).map(|((_, level), next)| Some((mover(*level)?, next))).collect();
-    // A ring with a gap would leave one state with one drive too many: then nobody moves.
-    moves.unwrap_or_default()
+    for (place, (_, level)) in levels.iter().enumerate() {
+        let to = levels.get(place + 1).map_or(best, |(_, next)| *next);
+        let mut mover: Option<(u64, u8)> = None;
+        for slot in equals.iter().filter(|slot| rests_in(entries, **slot) == Some(*level)) {
+            let Some(Some(entry)) = entries.get(usize::from(*slot)) else { continue };
+            // Nothing but the plan must keep it from where it goes: a drive that is too warm is passed over.
+            let can_go = |entry: &Entry| !entry.held && (*level != worst || figures.is_available(entry, best));
+            if !unit::members(entries, *slot).all(|(_, entry)| can_go(entry)) {
+                continue;
+            }
+            let waits = if *level == worst {
+                entry.service
+            } else if *level == best {
+                u64::MAX - entry.service
+            } else {
+                u64::from(u32::MAX - entry.turns)
+            };
+            if mover.is_none_or(|(least, _)| waits < least) {
+                mover = Some((waits, *slot));
+            }
+        }
+        // A ring with a gap would leave one state with one drive too many: then nobody moves.
+        let Some((_, slot)) = mover else { return Vec::new() };
+        // As many places as levels.
+        let _ = moves.push((slot, to));
+    }
+    moves
 }

@@ -9,6 +9,12 @@ impl fmt::Display for Alarm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CannotHold { missing } => write!(f, "the cap cannot be held, {missing} are missing"),
+            Self::ShelfCannotHold { shelf, missing } => {
+                write!(f, "the limit of shelf {shelf} cannot be held, {missing} are missing")
+            }
+            Self::GuaranteeUnmet { slot, missing } => {
+                write!(f, "drive {slot} has less than its guarantee, by {} MB/s", missing.get().div_ceil(1_000_000))
+            }
             Self::MeterLost => f.write_str("the meter is lost, nameplate figures count"),
             Self::MeterAbovePrediction { surplus } => write!(f, "the meter reads {surplus} more than was promised"),
             Self::ClockBackwards => f.write_str("the clock ran backwards"),

@@ -70,7 +70,7 @@ impl Watched {
 
 /// All commands; there is one slot for each drive and for each alarm, so they cannot be many.
 pub(crate) fn drain(governor: &mut TestGovernor) -> Vec<Command> {
-    let bound = usize::from(SLOTS) * 4 + 8;
+    let bound = usize::from(SLOTS) * 5 + 16;
     let commands: Vec<_> = std::iter::from_fn(|| governor.poll()).take(bound + 1).collect();
     assert!(commands.len() <= bound, "poll does not come to an end");
     assert!(governor.poll().is_none(), "a poll after the last");
@@ -147,6 +147,8 @@ pub(crate) struct Ledger {
     config: Config,
     profiles: Vec<Profile>,
     drives: Vec<Option<Drive>>,
+    /// What the drives of each of the eight shelves may draw together, where that is limited.
+    shelves: [Option<u64>; 8],
     /// Time that has surely passed: steps forwards count, steps backwards do not.
     elapsed: u64,
     last: Option<u64>,
@@ -156,7 +158,11 @@ pub(crate) struct Ledger {
 impl Ledger {
     fn new(config: Config, profiles: &[Profile]) -> Self {
         let drives = vec![None; usize::from(SLOTS)];
-        Self { config, profiles: profiles.to_vec(), drives, elapsed: 0, last: None, alarms: Vec::new() }
+        let mut shelves = [None; 8];
+        for (shelf, limit) in shelves.iter_mut().zip(&config.shelves) {
+            *shelf = Some(u64::from(limit.get()));
+        }
+        Self { config, profiles: profiles.to_vec(), drives, shelves, elapsed: 0, last: None, alarms: Vec::new() }
     }
 
     // ---- what it is asked ----
@@ -221,7 +227,16 @@ impl Ledger {
         }
         let lingers_for = self.config.window.saturating_add(self.config.dwell).get();
         match event {
-            Event::Tick | Event::Temperature { .. } | Event::Meter(_) | Event::Restored { .. } => {}
+            Event::Tick
+            | Event::Temperature { .. }
+            | Event::Meter(_)
+            | Event::Restored { .. }
+            | Event::Demand { .. } => {}
+            Event::ShelfLimit { shelf, limit } => {
+                if let Some(known) = self.shelves.get_mut(usize::from(*shelf)) {
+                    *known = Some(limit.get().into());
+                }
+            }
             Event::Cap(cap) => self.config.cap = *cap,
             Event::Attached { slot, drive } => {
                 let unmanaged = |alarm: &Alarm| matches!(alarm, Alarm::Unmanaged { slot: of, .. } if of == slot);
@@ -385,7 +400,10 @@ impl Ledger {
 
     fn alarm(&mut self, alarm: &Alarm, raised: bool) {
         let kind = std::mem::discriminant(alarm);
-        let same = |other: &Alarm| std::mem::discriminant(other) == kind && other.slot() == alarm.slot();
+        let same = |other: &Alarm| {
+            let places = |alarm: &Alarm| (alarm.slot(), shelf_of(alarm));
+            std::mem::discriminant(other) == kind && places(other) == places(alarm)
+        };
         let known = self.alarms.iter().any(same);
         assert!(raised || known || alarm.slot().is_some(), "{alarm:?} is over and never was");
         self.alarms.retain(|other| !same(other));
@@ -413,22 +431,44 @@ impl Ledger {
                 "slot {slot} was raised: draws {draws} mW, allowance {allowance} mW: {commands:?}"
             );
             assert!(read, "slot {slot} was raised before it was read: {commands:?}");
+            let shelf = self.drive(*slot).and_then(|drive| drive.config.share.shelf);
+            if let Some((shelf, limit)) = self.limited_shelves().find(|(number, _)| Some(*number) == shelf) {
+                let draws = self.sum(Some(shelf), |drive| self.draw(drive));
+                assert!(draws <= limit, "slot {slot} was raised: {draws} mW in shelf {shelf} of {limit}: {commands:?}");
+            }
         }
-        self.check_shedding(allowance, tell);
-        self.check_floor(allowance);
+        self.check_shedding(None, allowance, &tell);
+        self.check_floor(None, allowance);
+        for (shelf, limit) in self.limited_shelves() {
+            self.check_shedding(Some(shelf), limit, &tell);
+            self.check_floor(Some(shelf), limit);
+        }
         for alarm in &self.alarms {
             assert!(alarm.slot().is_none_or(|slot| self.drive(slot).is_some()), "{alarm:?}, and there is no drive");
         }
     }
 
-    /// While too much is on its way, nobody who could be lowered is left alone.
-    fn check_shedding(&self, allowance: u64, tell: impl Fn(Slot) -> String) {
-        let heading: u64 = self.drives.iter().flatten().map(|drive| self.heading(drive)).sum();
+    fn limited_shelves(&self) -> impl Iterator<Item = (u8, u64)> {
+        (0..).zip(self.shelves).filter_map(|(shelf, limit)| Some((shelf, limit?)))
+    }
+
+    /// Something of each drive of a shelf, or of all drives, added up.
+    fn sum(&self, shelf: Option<u8>, of: impl Fn(&Drive) -> u64) -> u64 {
+        let counts = |drive: &&Drive| shelf.is_none() || drive.config.share.shelf == shelf;
+        self.drives.iter().flatten().filter(counts).map(of).sum()
+    }
+
+    /// While too much is on its way, in total or in a shelf, nobody there who could be lowered is left alone.
+    fn check_shedding(&self, shelf: Option<u8>, allowance: u64, tell: impl Fn(Slot) -> String) {
+        let heading = self.sum(shelf, |drive| self.heading(drive));
         if heading <= allowance {
             return;
         }
         for (slot, drive) in (0..).zip(&self.drives) {
             let Some(drive) = drive else { continue };
+            if shelf.is_some() && drive.config.share.shelf != shelf {
+                continue;
+            }
             // What is lowest depends on the work.
             let rests = drive.rests_until >= self.elapsed;
             let at_rest =
@@ -443,20 +483,21 @@ impl Ledger {
         }
     }
 
-    /// If the floor does not fit, somebody is told how much is missing; and that it is over.
-    fn check_floor(&self, allowance: u64) {
-        let told = self.alarms.iter().find_map(|alarm| match alarm {
-            Alarm::CannotHold { missing } => Some(u64::from(missing.get())),
+    /// If the floor does not fit, in total or in a shelf, somebody is told how much is missing; and that it is over.
+    fn check_floor(&self, shelf: Option<u8>, allowance: u64) {
+        let told = self.alarms.iter().find_map(|alarm| match (alarm, shelf) {
+            (Alarm::CannotHold { missing }, None) => Some(u64::from(missing.get())),
+            (Alarm::ShelfCannotHold { shelf, missing }, Some(own)) if *shelf == own => Some(u64::from(missing.get())),
             _ => None,
         });
-        let missing = self.floor(false).saturating_sub(allowance).min(u64::from(u32::MAX));
-        assert!(missing == 0 || told >= Some(missing), "{missing} mW are missing, told: {told:?}");
-        let surely_fits = self.config.meter.is_none() && self.floor(true) <= allowance;
+        let missing = self.floor(shelf, false).saturating_sub(allowance).min(u64::from(u32::MAX));
+        assert!(missing == 0 || told >= Some(missing), "{missing} mW are missing in {shelf:?}, told: {told:?}");
+        let surely_fits = (self.config.meter.is_none() || shelf.is_some()) && self.floor(shelf, true) <= allowance;
         assert!(told.is_none() || !surely_fits, "everything fits, and still CannotHold {told:?}");
     }
 
     /// The sum of the lowest draws that can be had; `at_most`: as the most cautious would count them.
-    fn floor(&self, at_most: bool) -> u64 {
+    fn floor(&self, shelf: Option<u8>, at_most: bool) -> u64 {
         let cautious = |drive: &Drive| work(drive).union(drive.lingering);
         let floor = |drive: &Drive| match (drive.unmanaged, at_most) {
             (false, false) => self.lowest(drive),
@@ -464,7 +505,7 @@ impl Ledger {
             (true, false) => self.draw(drive),
             (true, true) => self.draw_for(drive, u32::MAX, cautious(drive)).max(self.slot_limit(drive)),
         };
-        self.drives.iter().flatten().map(floor).sum()
+        self.sum(shelf, floor)
     }
 
     // ---- watts ----
@@ -579,4 +620,8 @@ fn work(drive: &Drive) -> WorkSet {
 
 fn work_declared(drive: &Drive) -> WorkSet {
     if drive.config.declared.is_empty() { WorkSet::ALL } else { drive.config.declared }
+}
+
+fn shelf_of(alarm: &Alarm) -> Option<u8> {
+    if let Alarm::ShelfCannotHold { shelf, .. } = alarm { Some(*shelf) } else { None }
 }

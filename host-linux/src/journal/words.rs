@@ -33,6 +33,11 @@ pub(super) fn event(event: &Event) -> String {
         Event::Lost { slot, id } => format!("drive {slot} lost #{}", id.0),
         Event::Meter(Some(reading)) => format!("the meter reads {reading}"),
         Event::Meter(None) => "the meter could not be read".into(),
+        Event::Demand { slot, wanted: Some(wanted) } => {
+            format!("drive {slot} is asked for {} MB/s", wanted.get().div_ceil(1_000_000))
+        }
+        Event::Demand { slot, wanted: None } => format!("drive {slot} may be asked for anything"),
+        Event::ShelfLimit { shelf, limit } => format!("the limit of shelf {shelf} is {limit}"),
         Event::Restored { slot, counters } => format!(
             "drive {slot} so far: {} transitions, {} refused, {} lost, {} resets",
             counters.transitions, counters.refused, counters.lost, counters.resets

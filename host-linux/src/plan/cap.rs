@@ -10,7 +10,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use wattline_core::budget::{Allocation, Point, allocate};
+use wattline_core::budget::{Limits, Offer, Offers, Point, allocate};
 use wattline_core::nvme::PowerState;
 use wattline_core::profile::{Profile, Work};
 use wattline_core::units::{BytesPerSecond, Milliwatts};
@@ -151,9 +151,14 @@ impl Server {
         let fastest = figures.iter().map(|figure| figure.throughput.get()).max().unwrap_or_default();
         let unit = fastest / u64::from(u32::MAX) + 1;
         let value = |figure: &Figure| u32::try_from(figure.throughput.get() / unit).unwrap_or(u32::MAX);
-        let points: Vec<_> = figures.iter().map(|figure| Point { power: figure.power, value: value(figure) }).collect();
-        let offers = vec![points.as_slice(); self.drives.into()];
-        let allocation: Allocation<{ MAX_DRIVES as usize }> = allocate(offers.as_slice(), allowance);
+        let points = (0..).zip(figures);
+        let offer: Offer =
+            points.map(|(choice, figure)| Point { choice, power: figure.power, value: value(figure) }).collect();
+        let mut offers = Box::new(Offers::<{ MAX_DRIVES as usize }>::new());
+        for _ in 0..self.drives {
+            offers.push(offer.clone());
+        }
+        let allocation = allocate(&offers, &Limits::of(allowance));
         let mut drives = vec![0; figures.len()];
         for choice in allocation.choices.into_iter().flatten() {
             drives[usize::from(choice)] += 1;

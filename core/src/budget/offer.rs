@@ -1,0 +1,163 @@
+//! What can be had: the points, (power, value), that a drive or a striped group can be given.
+
+use heapless::Vec;
+
+use super::nested::Shelf;
+use crate::nvme::PowerState;
+use crate::units::Milliwatts;
+
+/// What a drive or a group costs and gives at one choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The caller's name for it.
+    pub choice: u8,
+    /// The most that it takes.
+    pub power: Milliwatts,
+    /// What it is worth; any unit, the same for all offers of one priority.
+    pub value: u32,
+}
+
+/// The points that one drive or group can be given: those that are worth considering, cheapest first. Each costs more
+/// than the one before it, and is worth more.
+#[derive(Clone, Debug, Default)]
+pub struct Offer {
+    points: Vec<Point, { PowerState::COUNT }>,
+    /// Classes are served in this order, 0 first.
+    pub priority: u8,
+    /// The shelf whose limit it is under.
+    pub shelf: Option<Shelf>,
+    /// The value that it is to have before any offer gets more than that.
+    pub guarantee: u32,
+}
+
+impl Offer {
+    /// Adds a point, and drops those that cost no less and give no more than another. Of equals the first stays.
+    pub fn add(&mut self, point: Point) {
+        let beats = |one: &Point, other: &Point| one.power <= other.power && one.value >= other.value;
+        if self.points.iter().any(|known| beats(known, &point)) {
+            return;
+        }
+        self.points.retain(|known| !beats(&point, known));
+        let place = self.points.iter().take_while(|known| known.power < point.power).count();
+        // There are at most as many points as a drive has states; what is beyond is not offered.
+        let _ = self.points.insert(place, point);
+    }
+
+    /// The points, cheapest first.
+    #[must_use]
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    pub(super) fn point(&self, place: u8) -> Option<&Point> {
+        self.points.get(usize::from(place))
+    }
+
+    /// The place of the last point that costs no more than this above the one at `from`.
+    pub(super) fn highest(&self, from: u8, budget: Milliwatts) -> u8 {
+        let mut highest = from;
+        if let Some(start) = self.point(from) {
+            let most = start.power.saturating_add(budget);
+            while self.point(highest.saturating_add(1)).is_some_and(|point| point.power <= most) {
+                highest += 1;
+            }
+        }
+        highest
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.priority == other.priority
+            && self.shelf == other.shelf
+            && self.guarantee == other.guarantee
+            && self.points == other.points
+    }
+}
+
+impl FromIterator<Point> for Offer {
+    fn from_iter<I: IntoIterator<Item = Point>>(points: I) -> Self {
+        let mut offer = Self::default();
+        for point in points {
+            offer.add(point);
+        }
+        offer
+    }
+}
+
+/// All offers, in the order in which they are preferred among equals.
+#[derive(Clone, Debug, Default)]
+pub struct Offers<const ITEMS: usize> {
+    offers: Vec<Offer, ITEMS>,
+    /// For each offer the first one that is like it.
+    likes: Vec<u16, ITEMS>,
+}
+
+impl<const ITEMS: usize> Offers<ITEMS> {
+    /// None yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { offers: Vec::new(), likes: Vec::new() }
+    }
+
+    /// Adds an offer behind the others. There is no room for more than `ITEMS`.
+    pub fn push(&mut self, offer: Offer) {
+        let own = u16::try_from(self.offers.len()).unwrap_or(u16::MAX);
+        // Equals mostly stand side by side.
+        let like = match self.offers.last().zip(self.likes.last()) {
+            Some((last, like)) if last.is_like(&offer) => *like,
+            _ => (0..own).zip(&self.offers).find(|(_, other)| other.is_like(&offer)).map_or(own, |(first, _)| first),
+        };
+        if self.offers.push(offer).is_ok() {
+            // As many places as offers.
+            let _ = self.likes.push(like);
+        }
+    }
+
+    /// Adds once more what was added last.
+    pub fn repeat(&mut self) {
+        if let Some((offer, like)) = self.offers.last().cloned().zip(self.likes.last().copied())
+            && self.offers.push(offer).is_ok()
+        {
+            let _ = self.likes.push(like);
+        }
+    }
+
+    /// The offers, in order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Offer] {
+        &self.offers
+    }
+
+    /// Whether two offers are the same but for their order.
+    pub(super) fn are_alike(&self, one: usize, other: usize) -> bool {
+        self.likes.get(one) == self.likes.get(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// What is kept are exactly the points that no other beats, in order of their power.
+        #[test]
+        fn only_points_that_nothing_beats_are_kept(raw in prop::collection::vec((0u32..12, 0u32..12), 0..32)) {
+            let points: Vec<Point> = (0..)
+                .zip(raw)
+                .map(|(choice, (power, value))| Point { choice, power: Milliwatts::new(power), value })
+                .collect();
+            let offer: Offer = points.iter().copied().collect();
+            let beaten = |point: &Point| points.iter().any(|other| {
+                let (cheaper, better) = (other.power <= point.power, other.value >= point.value);
+                cheaper && better && (other.power < point.power || other.value > point.value || other.choice < point.choice)
+            });
+            let mut kept: Vec<Point> = points.iter().copied().filter(|point| !beaten(point)).collect();
+            kept.sort_by_key(|point| point.power);
+            prop_assert_eq!(offer.points(), kept.as_slice());
+        }
+    }
+}
