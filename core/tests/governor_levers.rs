@@ -42,6 +42,7 @@ impl Bench {
             Request::SetThermalManagement(_) if self.refuses_thresholds => return refused,
             Request::SetThermalManagement(thresholds) => self.thresholds = thresholds,
             Request::ReadThermalManagement => return Outcome::ThermalManagement(self.thresholds),
+            other => panic!("{other:?}"),
         }
         Outcome::Done
     }
@@ -217,7 +218,7 @@ fn a_damaged_record_is_forgotten_and_the_drive_read_again() {
         world.run(30);
         let before = world.commands.len();
         let slot = u8::try_from(bit % 3).unwrap();
-        world.governor.flip(slot, bit);
+        world.tell(Event::BitFlip { slot, bit });
         for _ in 0..DRIVES {
             world.tell(Event::Tick);
         }
@@ -246,7 +247,7 @@ fn no_raise_is_paid_out_of_a_damaged_record() {
             let mut world = World::new(45, &drive(Levers::default()), Bench::default());
             world.run(30);
             let flipped = u8::try_from(bit % 3).unwrap();
-            world.governor.flip(flipped, bit / 3);
+            world.tell(Event::BitFlip { slot: flipped, bit: bit / 3 });
             let before = world.commands.len();
             // Room for a raise appears in the very next call.
             world.governor.handle(Instant::from_micros(world.now), Event::Removed { slot: raised });
@@ -280,7 +281,7 @@ fn what_is_in_flight_survives_a_damaged_record() {
     };
     let sent = tell(&mut governor, now, Event::Attached { slot: 0, drive: drive(Levers::default()) });
     let [(id, Request::ReadPowerState)] = sent[..] else { panic!("{sent:?}") };
-    governor.flip(0, 1);
+    assert_eq!(tell(&mut governor, now, Event::BitFlip { slot: 0, bit: 1 }), []);
     now += 1000;
     assert_eq!(tell(&mut governor, now, Event::Tick), []);
     assert_eq!(governor.damaged_records(), 1);

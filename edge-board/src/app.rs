@@ -37,7 +37,7 @@ impl<'a, P: DrivePort, I: I2c, W: Write, const DRIVES: usize, const PROFILES: us
         mut reporter: Reporter<'a, W>,
         sampling_period: Microseconds,
     ) -> Self {
-        reporter.record(&Record::start(Governor::<DRIVES, PROFILES>::SLOTS));
+        reporter.record(&Record::start(Governor::<DRIVES, PROFILES>::SLOTS, 0));
         reporter.record(&Record::Config(config.clone()));
         let governor = place.write(Governor::new(config));
         Self { governor, port, sensors, reporter, sampling_period, next_sample: Instant::START }

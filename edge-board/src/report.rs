@@ -165,10 +165,10 @@ mod tests {
 
     #[test]
     fn a_record_is_a_frame_of_the_journal() {
-        let bytes = written(|reporter| reporter.record(&Record::start(4)));
+        let bytes = written(|reporter| reporter.record(&Record::start(4, 0)));
         let mut reader = wattline_core::journal::Reader::new(&bytes);
-        assert_eq!(reader.next().map(|frame| frame.content), Some(Ok(Record::start(4))));
-        assert_eq!(Report::decode(&bytes[..bytes.len() - 1]), Ok(Report::Journal(Record::start(4))));
+        assert_eq!(reader.next().map(|frame| frame.content), Some(Ok(Record::start(4, 0))));
+        assert_eq!(Report::decode(&bytes[..bytes.len() - 1]), Ok(Report::Journal(Record::start(4, 0))));
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn records() -> Vec<Record> {
     let config = Config::new(Milliwatts::from_watts(520), Milliwatts::from_watts(462));
     let mut governor = Governor::<2, 1>::new(config.clone());
     let profile = governor.add_profile(d5_p5336()).unwrap();
-    let mut records = vec![Record::start(2), Record::Config(config), Record::Profile(d5_p5336())];
+    let mut records = vec![Record::start(2, 0), Record::Config(config), Record::Profile(d5_p5336())];
     let drive = DriveConfig {
         declared: WorkSet::of(Work::SequentialWrite),
         ..DriveConfig::new(profile, Milliwatts::from_watts(25))
@@ -122,7 +122,7 @@ fn the_timeline_names_event_decision_reason_and_watts() {
 
 #[test]
 fn what_is_no_journal_is_refused() {
-    let newer: Record = Record::Start { format: FORMAT_VERSION + 1, decisions: 1, slots: 2 };
+    let newer: Record = Record::Start { format: FORMAT_VERSION + 1, decisions: 1, slots: 2, sleepers: 0 };
     let newer_says = format!("has format version {}", FORMAT_VERSION + 1);
     for (journal, says) in [
         (Vec::new(), "is empty"),

@@ -36,7 +36,7 @@ impl Host {
         let settling = section.settling_s.map(|settling| Microseconds::new(settling.micros()));
         let profile = Profile { settling, ..d5_p5336() };
         let mut journal = Vec::new();
-        write(&mut journal, &Record::<&Profile>::start(Governor::<MAX_DRIVES, 1>::SLOTS));
+        write(&mut journal, &Record::<&Profile>::start(Governor::<MAX_DRIVES, 1>::SLOTS, 0));
         write(&mut journal, &Record::<&Profile>::Config(config.clone()));
         write(&mut journal, &Record::Profile(&profile));
         let mut governor = Box::new(Governor::new(config));

@@ -2,14 +2,17 @@
 //! ARCHITECTURE.md. `WRITE_TABLES=1 cargo test -p wattline-tests --test state_tables` writes it there.
 
 use std::fs;
+use std::num::NonZeroU16;
 use std::path::Path;
 
+use wattline_core::apst::Tolerance;
 use wattline_core::drive::{
     Backstop, BackstopPhase, Circumstances, CommandId, Drive, KnownStates, Outcome, Phase, Request, StateSet,
 };
 use wattline_core::nvme::feature::thermal_management::ThermalManagement;
 use wattline_core::nvme::{PowerState, Status};
-use wattline_core::units::{Instant, Kelvin};
+use wattline_core::sleep::{Conditions, Costs, CyclesPerDay, Sleeper, State};
+use wattline_core::units::{Instant, Kelvin, Microseconds, Millijoules, Milliwatts};
 
 /// What lets an event happen to a machine.
 type Happens<S> = Box<dyn Fn(&mut S)>;
@@ -182,9 +185,107 @@ fn backstop_machine() -> Machine<Backstop> {
     }
 }
 
+/// A drive of which all that can be wished is worth it, with power cycles to spend.
+fn sleeper_machine() -> Machine<Sleeper> {
+    use wattline_core::sleep::{Event, Slot, Wish};
+    let at = |seconds: u64| Instant::START.after(Microseconds::from_secs(seconds));
+    // After a day there are power cycles to spend, and everything that was waited for is over.
+    const DAYS: u64 = 3 * 86_400;
+    let conditions = Conditions {
+        wanted: true,
+        slot: Slot { power_can_be_switched: true, can_shut_down: true },
+        entry: Some(Microseconds::from_secs(1)),
+        resume: Some(Microseconds::from_secs(1)),
+        costs: Costs {
+            idle: Milliwatts::from_watts(5),
+            moving: Milliwatts::from_watts(10),
+            off: Milliwatts::ZERO,
+            cycle: Millijoules::ZERO,
+        },
+        tolerance: Tolerance::Unlimited,
+    };
+    let one = NonZeroU16::MIN;
+    let limit = CyclesPerDay::new(one, one).unwrap();
+    let after = |sleeper: &Sleeper, seconds: u64, event: Event| {
+        let mut sleeper = sleeper.clone();
+        sleeper.step(at(seconds), event);
+        sleeper
+    };
+    let working = Sleeper::new(conditions, limit, Instant::START);
+    let idle = after(&working, DAYS - 3600, Event::Idle);
+    let shutting_down = after(&idle, DAYS, Event::Sent(Wish::ShutDown));
+    let shut_down = after(&shutting_down, DAYS, Event::ShutdownDone);
+    let cutting = after(&shut_down, DAYS, Event::Sent(Wish::PowerOff));
+    let off = after(&cutting, DAYS, Event::PoweredOff);
+    let wanted = after(&off, DAYS, Event::Demand);
+    let powering_on = after(&wanted, DAYS, Event::Sent(Wish::PowerOn));
+    let resuming = after(&powering_on, DAYS - 60, Event::PoweredOn);
+    let restarting = after(&shut_down, DAYS, Event::Demand);
+    let absent = after(&working, DAYS, Event::Removed);
+    let now = at(DAYS);
+    let step = |event: Event| -> Happens<Sleeper> { Box::new(move |sleeper| sleeper.step(now, event)) };
+    // Whatever stands is sent: what is wished differs from state to state.
+    let sends: Happens<Sleeper> = Box::new(move |sleeper| {
+        if let Some(wish) = sleeper.wish(now) {
+            sleeper.step(now, Event::Sent(wish));
+        }
+    });
+    Machine {
+        states: vec![
+            ("Working", working),
+            ("Idle", idle),
+            ("ShuttingDown", shutting_down),
+            ("ShutDown", shut_down),
+            ("CuttingPower", cutting),
+            ("Off", off),
+            ("Off, wanted", wanted),
+            ("PoweringOn", powering_on),
+            ("Resuming", resuming),
+            ("Restarting", restarting),
+            ("Absent", absent),
+        ],
+        events: vec![
+            ("its wish sent", sends),
+            ("shutdown done", step(Event::ShutdownDone)),
+            ("powered off", step(Event::PoweredOff)),
+            ("powered on", step(Event::PoweredOn)),
+            ("refused", step(Event::Failed)),
+            ("lost", step(Event::Lost)),
+            ("works", step(Event::Work)),
+            ("idle", step(Event::Idle)),
+            ("wanted", step(Event::Demand)),
+            ("attached, reset", step(Event::Attached)),
+            ("removed", step(Event::Removed)),
+            ("shutdown too late", Box::new(move |sleeper| sleeper.step(at(DAYS + 60), Event::Tick))),
+        ],
+        name: |sleeper| {
+            match sleeper.state() {
+                State::Working => "Working",
+                State::Idle { .. } => "Idle",
+                State::ShuttingDown { wanted: false, .. } => "ShuttingDown",
+                State::ShuttingDown { wanted: true, .. } => "ShuttingDown, wanted",
+                State::ShutDown => "ShutDown",
+                State::CuttingPower { wanted: false } => "CuttingPower",
+                State::CuttingPower { wanted: true } => "CuttingPower, wanted",
+                State::Off { wanted: false } => "Off",
+                State::Off { wanted: true } => "Off, wanted",
+                State::PoweringOn => "PoweringOn",
+                State::Resuming { .. } => "Resuming",
+                State::Restarting { .. } => "Restarting",
+                State::Absent => "Absent",
+            }
+            .into()
+        },
+    }
+}
+
 /// The tables, each under the name that ARCHITECTURE.md marks its place with.
 fn tables() -> Vec<(&'static str, String)> {
-    vec![("drive", drive_machine().table()), ("backstop", backstop_machine().table())]
+    vec![
+        ("drive", drive_machine().table()),
+        ("backstop", backstop_machine().table()),
+        ("sleeper", sleeper_machine().table()),
+    ]
 }
 
 #[test]
@@ -217,4 +318,5 @@ fn every_row_is_in_the_state_that_it_is_named_after() {
     }
     check(&drive_machine());
     check(&backstop_machine());
+    check(&sleeper_machine());
 }

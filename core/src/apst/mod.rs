@@ -26,6 +26,7 @@ use crate::units::Microseconds;
 
 use heapless::Vec;
 use quirk::{Effect, Effects};
+use serde::{Deserialize, Serialize};
 
 /// What a policy needs to know about a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct Drive<'a> {
 }
 
 /// How long the first command after an idle time may wait for the drive to wake up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Tolerance {
     /// As long as it takes.

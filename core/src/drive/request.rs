@@ -29,6 +29,14 @@ pub enum Request {
     SetThermalManagement(ThermalManagement),
     /// Get Features, Host Controlled Thermal Management (10h), current value.
     ReadThermalManagement,
+    /// Shut the controller down cleanly (CC.SHN, or NVMe-MI), and answer when it is done.
+    ShutDown,
+    /// Cut the slot's power, and answer when it is off. Only after a clean shutdown.
+    PowerOff,
+    /// Switch the slot's power on, and answer when it is.
+    PowerOn,
+    /// See that the slot has power and reset the controller, and answer when it can be read.
+    Restart,
 }
 
 impl Request {

@@ -4,6 +4,7 @@ use super::config::DriveConfig;
 use super::demand::Demand;
 use super::event::Reason;
 use super::pace::Pace;
+use super::sleep::Power;
 use crate::drive::{
     Backstop, Cause, Circumstances, CommandId, Drive, KnownStates, Outcome, Phase, Request, Sealed, StateSet,
 };
@@ -48,6 +49,9 @@ pub(super) struct Entry {
     pub(super) sent: Instant,
     pub(super) outbox: Option<Outgoing>,
     pub(super) counters: Counters,
+    pub(super) power: Power,
+    /// What is kept free for it, because it has no power and somebody waits for it.
+    pub(super) reserved: Milliwatts,
 }
 
 /// A command that waits to be polled.
@@ -87,6 +91,8 @@ impl Entry {
             sent: now,
             outbox: None,
             counters: Counters::default(),
+            power: Power::Awake,
+            reserved: Milliwatts::ZERO,
         }
     }
 
@@ -263,11 +269,6 @@ impl<'a> Figures<'a> {
     pub(super) fn draw(self, entry: &Entry, may: StateSet) -> Milliwatts {
         let states = self.operational(entry).filter(|(number, _)| may.contains(*number));
         states.map(|(_, state)| self.of(entry, state)).max().unwrap_or(self.unknown(entry))
-    }
-
-    /// What the drive takes at most now.
-    pub(super) fn draw_now(self, entry: &Entry) -> Milliwatts {
-        self.draw(entry, entry.drive.may_be_in())
     }
 
     /// The least and the most that the drive can be held at.

@@ -8,6 +8,7 @@ use crate::drive::{Cause, CommandId, Lever, Outcome, Request};
 use crate::history::Counters;
 use crate::nvme::Status;
 use crate::profile::WorkSet;
+use crate::sleep::{Conditions, CyclesPerDay};
 use crate::units::{BytesPerSecond, Kelvin, Milliwatts};
 
 /// The place of a drive: 0 up to the governor's `DRIVES`, not included.
@@ -89,6 +90,31 @@ pub enum Event {
         /// How much; `None`: not known.
         wanted: Option<BytesPerSecond>,
     },
+    /// The drive may be put to sleep without power, on these conditions. A governor without room for the sleep of this
+    /// slot (its `SLEEPERS`) ignores that.
+    MaySleep {
+        /// Which.
+        slot: Slot,
+        /// What decides whether it is worth it.
+        conditions: Conditions,
+        /// How often.
+        limit: CyclesPerDay,
+    },
+    /// The power of a slot is seen to be on or off, by whomever it was switched.
+    Power {
+        /// Which.
+        slot: Slot,
+        /// On, or off.
+        on: bool,
+    },
+    /// A bit of the drive's record in memory flips, as radiation would flip it: for fault injection, so that a journal of
+    /// it can be run again. See [`Sealed::flip`](crate::drive::Sealed::flip).
+    BitFlip {
+        /// Which drive's.
+        slot: Slot,
+        /// Which bit of its encoded record, modulo their number.
+        bit: u16,
+    },
     /// The limit of a shelf is this from now on, in the watts of draws. A shelf that does not exist is ignored.
     ShelfLimit {
         /// Which.
@@ -111,6 +137,9 @@ impl Event {
             | Self::Demand { slot, .. }
             | Self::Temperature { slot, .. }
             | Self::Restored { slot, .. }
+            | Self::MaySleep { slot, .. }
+            | Self::Power { slot, .. }
+            | Self::BitFlip { slot, .. }
             | Self::Completed { slot, .. }
             | Self::Lost { slot, .. } => Some(*slot),
         }
@@ -159,6 +188,8 @@ pub enum Reason {
     Heat,
     /// The drive's own thermal thresholds are set behind ours.
     Backstop,
+    /// Nobody needs the drive, or somebody does again.
+    Sleep,
 }
 
 /// Why somebody should look.

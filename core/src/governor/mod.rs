@@ -26,6 +26,7 @@ mod meter;
 mod pace;
 mod plan;
 mod rotation;
+mod sleep;
 mod unit;
 mod words;
 
@@ -37,15 +38,15 @@ pub use self::config::{BackstopConfig, Config, DriveConfig, MeterConfig, Profile
 use self::entry::{Due, Entry, Figures, Outgoing};
 pub use self::event::{Alarm, Command, Event, Reason, Slot};
 use self::meter::Meter;
+use self::sleep::Sleeping;
 use crate::budget::{Ledger, Sums};
 pub use crate::budget::{SHELVES, Shelf};
-#[cfg(doc)]
-use crate::drive::Sealed;
 use crate::drive::{Backstop, BackstopPhase};
 pub use crate::drive::{Cause, CommandId, Lever, Levers, Outcome, Phase, Request};
 use crate::history::Counters;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile};
+use crate::sleep::Sleeper;
 use crate::units::{Instant, Microseconds, Milliwatts};
 
 /// Raised whenever the same events are meant to give other commands than before. Journals carry it.
@@ -53,10 +54,11 @@ pub const DECISION_VERSION: u16 = 2;
 
 /// Holds up to `DRIVES` drives of up to `PROFILES` kinds within a power and a heat budget.
 #[derive(Clone, Debug)]
-pub struct Governor<const DRIVES: usize, const PROFILES: usize> {
+pub struct Governor<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize = 0> {
     config: Config,
     profiles: Vec<Profile, PROFILES>,
     entries: [Option<Entry>; DRIVES],
+    sleepers: [Option<Sleeping>; SLEEPERS],
     ledger: Ledger<DRIVES>,
     meter: Option<Meter>,
     alarms: Alarms<DRIVES>,
@@ -66,13 +68,13 @@ pub struct Governor<const DRIVES: usize, const PROFILES: usize> {
     planned: Instant,
     /// Something has changed since the plan was made.
     stale: bool,
-    /// The slot whose record is looked at next.
-    scrubs: u8,
+    /// The slot whose record was looked at last.
+    scrubbed: u8,
     /// How many records have been found damaged.
     damaged: u32,
 }
 
-impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
+impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor<DRIVES, PROFILES, SLEEPERS> {
     /// How many slots there are.
     #[expect(clippy::cast_possible_truncation, reason = "the constructor asserts at most 256 when it is compiled")]
     pub const SLOTS: u16 = DRIVES as u16;
@@ -92,12 +94,13 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             config,
             profiles: Vec::new(),
             entries: core::array::from_fn(|_| None),
+            sleepers: core::array::from_fn(|_| None),
             alarms: Alarms::new(),
             clock: Clock::default(),
             next_id: 0,
             planned: Instant::START,
             stale: false,
-            scrubs: 0,
+            scrubbed: u8::MAX,
             damaged: 0,
         }
     }
@@ -133,13 +136,6 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
     #[must_use]
     pub const fn damaged_records(&self) -> u32 {
         self.damaged
-    }
-
-    /// Flips one bit of a drive's record, as radiation would: for fault injection. See [`Sealed::flip`].
-    pub fn flip(&mut self, slot: Slot, bit: usize) {
-        if let Some(Some(entry)) = self.entries.get_mut(usize::from(slot)) {
-            entry.drive.flip(bit);
-        }
     }
 
     /// The next thing to do or to tell: first what frees watts, most first; then other commands; then alarms.
@@ -185,7 +181,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             && entries().filter(|entry| entry.drive.is_managed()).count() > 1;
         let of_rotation = rotates.then_some(self.next_rotation);
         let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
-        let of_system = [of_plan, of_rotation, of_meter].into_iter().flatten();
+        let of_system = [of_plan, of_rotation, of_meter, self.sleepers_deadline(now)].into_iter().flatten();
         let ours = of_drives
             .chain(of_heat)
             .chain(of_work)
@@ -217,6 +213,12 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         self.entry(slot).and_then(|entry| entry.target)
     }
 
+    /// The sleep of the drive in a slot; `None` where it may not sleep.
+    #[must_use]
+    pub fn sleeper(&self, slot: Slot) -> Option<&Sleeper> {
+        Some(self.sleepers.get(usize::from(slot))?.as_ref()?.sleeper())
+    }
+
     fn entry(&self, slot: Slot) -> Option<&Entry> {
         self.entries.get(usize::from(slot))?.as_ref()
     }
@@ -233,18 +235,32 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 self.stale |= cap != self.ledger.cap();
                 self.ledger.set_cap(cap);
             }
-            Event::Attached { slot, drive } => self.attach(slot, drive, now),
-            Event::Removed { slot } => self.remove(slot),
+            Event::Attached { slot, drive } => {
+                self.attach(slot, drive, now);
+                self.sleeper_steps(slot, crate::sleep::Event::Attached, now);
+            }
+            Event::Removed { slot } => {
+                self.remove(slot);
+                self.sleeper_steps(slot, crate::sleep::Event::Removed, now);
+            }
+            Event::MaySleep { slot, conditions, limit } => self.may_sleep(slot, conditions, limit, now),
+            Event::Power { slot, on } => {
+                let event = if on { crate::sleep::Event::PoweredOn } else { crate::sleep::Event::PoweredOff };
+                self.sleeper_steps(slot, event, now);
+            }
             Event::Meter(reading) => self.meter_reads(reading, now),
-            Event::Reset { slot } => self.with(slot, |entry, figures| {
-                (entry.outbox, entry.awaits) = (None, None);
-                entry.counters.resets = entry.counters.resets.saturating_add(1);
-                let fallback = figures.fallback(entry);
-                entry.drive.change(|drive| drive.reset(fallback));
-                if let Some(backstop) = entry.backstop.as_mut() {
-                    backstop.reset();
-                }
-            }),
+            Event::Reset { slot } => {
+                self.with(slot, |entry, figures| {
+                    (entry.outbox, entry.awaits) = (None, None);
+                    entry.counters.resets = entry.counters.resets.saturating_add(1);
+                    let fallback = figures.fallback(entry);
+                    entry.drive.change(|drive| drive.reset(fallback));
+                    if let Some(backstop) = entry.backstop.as_mut() {
+                        backstop.reset();
+                    }
+                });
+                self.sleeper_steps(slot, crate::sleep::Event::Attached, now);
+            }
             Event::Work { slot, seen } => {
                 let counts_for = self.config.window.saturating_add(self.config.dwell);
                 self.with(slot, |entry, _| {
@@ -256,13 +272,17 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                         entry.seen_until.get_or_insert(now.after(counts_for));
                     }
                 });
+                self.sleeper_sees(slot, seen, now);
             }
             Event::Temperature { slot, reading } => self.with(slot, |entry, _| {
                 if let Some((thermal, reading)) = entry.thermal.as_mut().zip(reading) {
                     thermal.reads(reading, now);
                 }
             }),
-            Event::Demand { slot, wanted } => self.with(slot, |entry, _| entry.demand.wants(wanted, now)),
+            Event::Demand { slot, wanted } => {
+                self.with(slot, |entry, _| entry.demand.wants(wanted, now));
+                self.sleeper_is_wanted(slot, wanted, now);
+            }
             Event::ShelfLimit { shelf, limit } => {
                 self.ledger.set_shelf(shelf, limit);
                 self.stale = true;
@@ -282,10 +302,12 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                     // A drive that has just become known keeps its state until a plan says otherwise.
                     entry.target = entry.target.or(entry.drive.heading_for());
                 });
+                self.sleeper_hears(slot, id, Some(outcome), now);
                 if !known {
                     rotation::welcome(&mut self.entries, slot);
                 }
             }
+            Event::BitFlip { slot, bit } => self.with(slot, |entry, _| entry.drive.flip(usize::from(bit))),
             Event::Restored { slot, counters } => self.with(slot, |entry, _| entry.counters.restore(counters)),
             Event::Lost { slot, id } => {
                 let (window, patience) = (self.config.window, self.config.patience);
@@ -299,15 +321,19 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                         backstop.lost(id, patience);
                     }
                 });
+                self.sleeper_hears(slot, id, None, now);
             }
         }
     }
 
     /// Looks at the record of one drive more, in turn.
     fn scrub_next(&mut self) {
-        let slot = self.scrubs;
-        self.scrubs = if u16::from(slot) + 1 < Self::SLOTS { slot + 1 } else { 0 };
-        self.scrub(slot);
+        let occupied = |(slot, entry): (Slot, &Option<Entry>)| entry.is_some().then_some(slot);
+        let mut slots = (0..=u8::MAX).zip(&self.entries).filter_map(occupied);
+        let Some(first) = slots.next() else { return };
+        let next = slots.find(|slot| *slot > self.scrubbed);
+        self.scrubbed = if first > self.scrubbed { first } else { next.unwrap_or(first) };
+        self.scrub(self.scrubbed);
     }
 
     fn scrub(&mut self, slot: Slot) -> bool {
@@ -377,6 +403,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             self.plan(now);
             self.send(now);
         }
+        self.send_wishes(now);
         self.raise_alarms(now);
     }
 
@@ -388,6 +415,10 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 self.ledger.set_draw(slot, figures.draw_now(entry));
             }
         }
+        if SLEEPERS > 0 {
+            self.plan_to_wake();
+        }
+        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         let terms = plan::Terms { figures, limits: self.ledger.limits(), now, late: self.config.window };
         let fits = plan::fits(&terms, &self.entries);
         if !fits || (self.stale && now >= self.planned.after(self.config.dwell)) {
@@ -403,6 +434,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 
     /// Lets time pass in every part that has a deadline.
     fn advance(&mut self, now: Instant) {
+        self.sleepers_advance(now);
         if let Some(meter) = self.meter.as_mut() {
             let was_lost = meter.is_lost();
             meter.advance(now);
@@ -491,7 +523,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 _ => None,
             });
             alarms.record_damaged.set(entry.damaged.then_some(()));
-            alarms.no_answer.set(entry.awaits.filter(|_| entry.is_late(now, window)));
+            alarms.no_answer.set(entry.awaits.filter(|_| entry.is_late(now, window) && !entry.sleeps()));
         }
         // The least that can be promised is never more than what is promised.
         let exceeded = self.ledger.excess() > Milliwatts::ZERO;
@@ -508,7 +540,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 /// What a drive is to be asked next, why, and the watts that it frees; `None` where there is nothing to ask, or an
 /// answer is awaited.
 fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Option<Due> {
-    if entry.awaits.is_some() || now < entry.drive.not_before() {
+    if entry.awaits.is_some() || entry.sleeps() || now < entry.drive.not_before() {
         return None;
     }
     if entry.drive.read_due() {

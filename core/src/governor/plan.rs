@@ -45,7 +45,7 @@ pub(super) struct Terms<'a> {
 
 impl Terms<'_> {
     fn standing(&self, entry: &Entry) -> Standing {
-        match entry.drive.heading_for().filter(|_| self.now >= entry.drive.not_before()) {
+        match entry.drive.heading_for().filter(|_| self.now >= entry.drive.not_before() && !entry.sleeps()) {
             Some(state) if entry.is_busy() && !entry.is_late(self.now, self.late) => Standing::Busy(state),
             Some(_) if !entry.is_busy() => Standing::Free,
             _ => Standing::Fixed,
@@ -106,7 +106,7 @@ pub(super) fn fits<const DRIVES: usize>(terms: &Terms<'_>, entries: &[Option<Ent
             (Standing::Free, Some(target)) if !terms.figures.is_available(entry, target) => return false,
             (Standing::Free, Some(state)) | (Standing::Busy(state), _) => terms.figures.figure(entry, state),
             (Standing::Free, None) => Milliwatts::ZERO,
-            (Standing::Fixed, _) => terms.figures.draw_now(entry),
+            (Standing::Fixed, _) => terms.figures.draw_now(entry).max(entry.reserved),
         };
         sums.add(entry.config.share.shelf, figure);
     }
@@ -120,6 +120,7 @@ pub(super) fn floor<const DRIVES: usize>(figures: Figures<'_>, entries: &[Option
     for entry in entries.iter().flatten() {
         let least = match (entry.drive.phase(), figures.range(entry)) {
             (Phase::Unmanaged { .. }, _) | (_, None) => figures.draw_now(entry),
+            _ if entry.sleeps() => figures.draw_now(entry),
             (_, Some((lowest, _))) => lowest,
         };
         sums.add(entry.config.share.shelf, least);
@@ -144,7 +145,9 @@ pub(super) fn replan<const DRIVES: usize>(
         match terms.standing(entry) {
             Standing::Free => {}
             Standing::Busy(state) => committed.add(entry.config.share.shelf, terms.figures.figure(entry, state)),
-            Standing::Fixed => committed.add(entry.config.share.shelf, terms.figures.draw_now(entry)),
+            Standing::Fixed => {
+                committed.add(entry.config.share.shelf, terms.figures.draw_now(entry).max(entry.reserved));
+            }
         }
     }
     let offers = offers(terms, entries, &order);

@@ -63,6 +63,7 @@ impl fmt::Display for Reason {
             Self::Raise => "the plan gives it more",
             Self::Heat => "it is too warm for its state",
             Self::Backstop => "its own heat protection, behind ours",
+            Self::Sleep => "it goes without power while nobody needs it",
         })
     }
 }

@@ -41,6 +41,8 @@ pub enum Record<P = Profile> {
         decisions: u16,
         /// How many slots the writer's governor has: it ignores events of any other.
         slots: u16,
+        /// How many of them it has room for the sleep of.
+        sleepers: u16,
     },
     /// With this configuration.
     Config(Config),
@@ -63,10 +65,11 @@ pub enum Record<P = Profile> {
 }
 
 impl<P> Record<P> {
-    /// The record that the journal of a governor with this many slots begins with.
+    /// The record that the journal of a governor begins with that has this many slots, and room for the sleep of so
+    /// many of them.
     #[must_use]
-    pub const fn start(slots: u16) -> Self {
-        Self::Start { format: FORMAT_VERSION, decisions: DECISION_VERSION, slots }
+    pub const fn start(slots: u16, sleepers: u16) -> Self {
+        Self::Start { format: FORMAT_VERSION, decisions: DECISION_VERSION, slots, sleepers }
     }
 }
 
@@ -214,7 +217,7 @@ mod tests {
         };
         let id = CommandId(70_000);
         std::vec![
-            Record::start(24),
+            Record::start(24, 0),
             Record::Config(Config::new(Milliwatts::from_watts(1050), Milliwatts::from_watts(462))),
             Record::Profile(d5_p5336()),
             event(Event::Tick),
@@ -280,8 +283,8 @@ mod tests {
 
     #[test]
     fn a_frame_that_does_not_fit_is_refused() {
-        assert_eq!(encode(&Record::<Profile>::start(24), &mut [0; 4]), Err(FrameError::TooLong));
-        assert_eq!(encode(&Record::<Profile>::start(24), &mut []), Err(FrameError::TooLong));
+        assert_eq!(encode(&Record::<Profile>::start(24, 0), &mut [0; 4]), Err(FrameError::TooLong));
+        assert_eq!(encode(&Record::<Profile>::start(24, 0), &mut []), Err(FrameError::TooLong));
     }
 
     #[test]

@@ -6,11 +6,12 @@ use crate::units::Instant;
 
 /// A governor that is fed from a journal. Its capacity must be at least that of the recorded one; more changes nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Replay<const DRIVES: usize, const PROFILES: usize> {
-    governor: Option<Governor<DRIVES, PROFILES>>,
+pub struct Replay<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize = 0> {
+    governor: Option<Governor<DRIVES, PROFILES, SLEEPERS>>,
     at: Instant,
     decisions: Option<u16>,
     slots: u16,
+    sleepers: u16,
 }
 
 /// Why a record is not what the replay comes to.
@@ -23,7 +24,7 @@ pub enum Divergence {
     OutOfOrder,
     /// The journal has more kinds of drives than the replay has room for.
     TooManyProfiles,
-    /// The writer's governor has more slots than the replay has room for.
+    /// The writer's governor has more slots, or room for more that sleep, than the replay.
     TooManySlots(u16),
     /// Another command was decided than the recorded one, or none, or none was recorded.
     Command {
@@ -34,16 +35,16 @@ pub enum Divergence {
     },
 }
 
-impl<const DRIVES: usize, const PROFILES: usize> Replay<DRIVES, PROFILES> {
+impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Replay<DRIVES, PROFILES, SLEEPERS> {
     /// A replay before its first record.
     #[must_use]
     pub const fn new() -> Self {
-        Self { governor: None, at: Instant::START, decisions: None, slots: 0 }
+        Self { governor: None, at: Instant::START, decisions: None, slots: 0, sleepers: 0 }
     }
 
     /// The governor, once the journal has configured one.
     #[must_use]
-    pub const fn governor(&self) -> Option<&Governor<DRIVES, PROFILES>> {
+    pub const fn governor(&self) -> Option<&Governor<DRIVES, PROFILES, SLEEPERS>> {
         self.governor.as_ref()
     }
 
@@ -70,7 +71,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Replay<DRIVES, PROFILES> {
     /// Where the record is not what the replay comes to. The replay can go on behind it.
     pub fn take(&mut self, record: Record) -> Result<(), Divergence> {
         match (record, self.governor.as_mut()) {
-            (Record::Start { format, decisions, slots }, _) => {
+            (Record::Start { format, decisions, slots, sleepers }, _) => {
                 *self = Self::new();
                 if format != FORMAT_VERSION {
                     return Err(Divergence::Format(format));
@@ -78,7 +79,10 @@ impl<const DRIVES: usize, const PROFILES: usize> Replay<DRIVES, PROFILES> {
                 if usize::from(slots) > DRIVES {
                     return Err(Divergence::TooManySlots(slots));
                 }
-                (self.decisions, self.slots) = (Some(decisions), slots);
+                if usize::from(sleepers) > SLEEPERS {
+                    return Err(Divergence::TooManySlots(sleepers));
+                }
+                (self.decisions, self.slots, self.sleepers) = (Some(decisions), slots, sleepers);
                 Ok(())
             }
             (Record::Config(config), None) if self.decisions.is_some() => {
@@ -93,7 +97,8 @@ impl<const DRIVES: usize, const PROFILES: usize> Replay<DRIVES, PROFILES> {
                 while governor.poll().is_some() {}
                 self.at = at;
                 // The writer ignored events of slots that it does not have; but time passed.
-                let ignored = event.slot().is_some_and(|slot| u16::from(slot) >= self.slots);
+                let known = if matches!(event, Event::MaySleep { .. }) { self.sleepers } else { self.slots };
+                let ignored = event.slot().is_some_and(|slot| u16::from(slot) >= known);
                 governor.handle(at, if ignored { Event::Tick } else { event });
                 match left {
                     None => Ok(()),
@@ -131,7 +136,7 @@ mod tests {
         let config = Config::new(Milliwatts::from_watts(560), Milliwatts::from_watts(462));
         let mut governor = Governor::<3, 1>::new(config.clone());
         governor.add_profile(d5_p5336()).unwrap();
-        let mut records = std::vec![Record::start(3), Record::Config(config), Record::Profile(d5_p5336())];
+        let mut records = std::vec![Record::start(3, 0), Record::Config(config), Record::Profile(d5_p5336())];
         let drive = DriveConfig {
             declared: WorkSet::of(Work::SequentialWrite),
             ..DriveConfig::new(ProfileIndex(0), Milliwatts::from_watts(25))
@@ -196,7 +201,7 @@ mod tests {
         let mut records = journal();
         records.remove(1);
         assert_eq!(divergences(records)[0], Divergence::OutOfOrder);
-        let newer = Record::Start { format: FORMAT_VERSION + 1, decisions: DECISION_VERSION, slots: 3 };
+        let newer = Record::Start { format: FORMAT_VERSION + 1, decisions: DECISION_VERSION, slots: 3, sleepers: 0 };
         assert_eq!(divergences(std::vec![newer]), [Divergence::Format(FORMAT_VERSION + 1)]);
         let mut records = journal();
         records.insert(2, records[2].clone());

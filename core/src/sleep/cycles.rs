@@ -7,6 +7,8 @@
 //! Which number a drive bears is not reported by NVMe; its data sheet may say it. SMART counts the cycles that were
 //! (Power Cycles, bytes 112–127 of log 02h).
 
+use serde::{Deserialize, Serialize};
+
 use core::num::NonZeroU16;
 
 use crate::units::{Instant, Microseconds};
@@ -15,7 +17,7 @@ use crate::units::{Instant, Microseconds};
 const DAY: u64 = 86_400_000_000;
 
 /// The most power cycles of a drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CyclesPerDay {
     most: NonZeroU16,

@@ -32,7 +32,7 @@
 
 use super::cycles::{Cycles, CyclesPerDay};
 use super::worth::{Conditions, Terms, WhyNot};
-use crate::units::{Instant, Microseconds};
+use crate::units::{Instant, Microseconds, Milliwatts};
 
 /// A shutdown is waited for at least so long. Linux's default (`shutdown_timeout`).
 const SHORTEST_WAIT: Microseconds = Microseconds::from_secs(5);
@@ -194,6 +194,12 @@ impl Sleeper {
             State::Restarting { .. } => Counts::Either,
             State::Absent => Counts::Nothing,
         }
+    }
+
+    /// What its slot takes while it has no power.
+    #[must_use]
+    pub const fn off(&self) -> Milliwatts {
+        self.conditions.costs.off
     }
 
     /// The terms on which the drive may sleep, or the lasting reason why it may not.

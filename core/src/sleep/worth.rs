@@ -23,11 +23,13 @@
 //! **What it leaves out.** Past gaps; what others on the same supply save by it; that RTD3E and RTD3R are *typical*
 //! times to NVMe, not maxima (Identify Controller, bytes 84–91).
 
+use serde::{Deserialize, Serialize};
+
 use crate::apst::Tolerance;
 use crate::units::{Instant, Microseconds, Millijoules, Milliwatts};
 
 /// What the place of a drive can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Slot {
     /// The adapter can switch this slot's power, and nothing but this drive hangs on it.
@@ -38,7 +40,7 @@ pub struct Slot {
 }
 
 /// What a drive takes, in the watts of the cap's own meter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Costs {
     /// Idle, in the state in which it rests otherwise, the link's limits included (see [`super::link`]). Rounded down
@@ -54,7 +56,7 @@ pub struct Costs {
 }
 
 /// All that decides whether a drive may sleep without power.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Conditions {
     /// The user wants it. Nothing is switched off unasked.

@@ -231,6 +231,9 @@ impl Ledger {
             | Event::Temperature { .. }
             | Event::Meter(_)
             | Event::Restored { .. }
+            | Event::MaySleep { .. }
+            | Event::Power { .. }
+            | Event::BitFlip { .. }
             | Event::Demand { .. } => {}
             Event::ShelfLimit { shelf, limit } => {
                 if let Some(known) = self.shelves.get_mut(usize::from(*shelf)) {

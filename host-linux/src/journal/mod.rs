@@ -13,7 +13,7 @@ use crate::input::{Input, InputError};
 
 /// Room for any governor's journal: a slot is a byte, and so is the index of a profile, of which real systems have a
 /// few.
-type AnyReplay = Replay<256, 16>;
+type AnyReplay = Replay<256, 16, 256>;
 
 /// Why there is no journal to read.
 #[derive(Debug, Error)]

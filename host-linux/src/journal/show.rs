@@ -46,7 +46,7 @@ fn timeline(frames: Vec<Frame>, all: bool) -> String {
     let mut frames = frames.into_iter().peekable();
     while let Some(Frame { offset, content }) = frames.next() {
         let line = match &content {
-            Ok(Record::Start { format, decisions, slots }) => {
+            Ok(Record::Start { format, decisions, slots, .. }) => {
                 whole = true;
                 Some(format!("start: format {format}, decisions {decisions}, {slots} slots"))
             }

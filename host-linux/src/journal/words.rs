@@ -38,6 +38,9 @@ pub(super) fn event(event: &Event) -> String {
         }
         Event::Demand { slot, wanted: None } => format!("drive {slot} may be asked for anything"),
         Event::ShelfLimit { shelf, limit } => format!("the limit of shelf {shelf} is {limit}"),
+        Event::MaySleep { slot, .. } => format!("drive {slot} may sleep without power"),
+        Event::Power { slot, on } => format!("the power of slot {slot} is {}", if *on { "on" } else { "off" }),
+        Event::BitFlip { slot, bit } => format!("bit {bit} of the record of drive {slot} flips"),
         Event::Restored { slot, counters } => format!(
             "drive {slot} so far: {} transitions, {} refused, {} lost, {} resets",
             counters.transitions, counters.refused, counters.lost, counters.resets
@@ -55,6 +58,10 @@ pub(super) fn command(command: &Command) -> String {
                 Request::ReadOcpPowerState => "read the DSSD power state".into(),
                 Request::SetThermalManagement(thresholds) => format!("set its {}", thresholds_words(*thresholds)),
                 Request::ReadThermalManagement => "read its thermal thresholds".into(),
+                Request::ShutDown => "shut down cleanly".into(),
+                Request::PowerOff => "cut the slot's power".into(),
+                Request::PowerOn => "switch the slot's power on".into(),
+                Request::Restart => "reset the controller".into(),
             };
             format!("drive {slot}, #{}: {request} ({})", id.0, reason)
         }
