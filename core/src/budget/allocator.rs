@@ -19,9 +19,9 @@
 //! the points below its hull. So the distance to the optimum of a class is less than the steps that did not fit: one
 //! for each limit that stopped one, the total or a shelf's.
 //!
-//! **What it leaves out.** Among more than four, a mix that differs in two large steps at once can be missed. Of equally
-//! good choices within a class, the one that leaves the better watts to later classes may be missed where shelves
-//! differ.
+//! **What it leaves out.** Among more than four, a mix that differs in two large steps at once can be missed. Of
+//! equally good choices within a class, the one that leaves the better watts to later classes may be missed where
+//! shelves differ.
 //!
 //! **Ties** go to the offer that comes first, so the caller's order decides who of equals gets the better point.
 

@@ -233,8 +233,8 @@ impl<const DRIVES: usize> Ledger<DRIVES> {
     }
 
     /// Takes a meter reading into account: `reading` is what the meter showed, `uncertainty` what it is not good to,
-    /// `since_last` the time since the reading before. A reading above what was promised lowers the allowance at
-    /// once by the difference, so that a system that is over its cap by that sheds it; otherwise the correction is given
+    /// `since_last` the time since the reading before. A reading above what was promised lowers the allowance at once
+    /// by the difference, so that a system that is over its cap by that sheds it; otherwise the correction is given
     /// back by a bounded slope, never below zero. From the first reading in [`Band::Hold`] or above to the next in
     /// [`Band::Raise`], promises do not grow beyond what they were then.
     pub fn meter_reads(&mut self, reading: Milliwatts, uncertainty: Milliwatts, since_last: Microseconds) {

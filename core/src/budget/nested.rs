@@ -5,8 +5,8 @@
 //!         each shelf within its own limit
 //! ```
 //!
-//! A shelf is any set of slots that share a limit: an enclosure behind one supply, a row behind one converter. Its limit
-//! is in the watts of drive draws.
+//! A shelf is any set of slots that share a limit: an enclosure behind one supply, a row behind one converter. Its
+//! limit is in the watts of drive draws.
 
 use crate::units::Milliwatts;
 

@@ -299,8 +299,8 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// The most that the drive is asked for, in kilobytes per second, as far as its state lets that be compared; `None`:
-    /// anything. What an unmeasured state gives is not known, so there only a demand of nothing counts.
+    /// The most that the drive is asked for, in kilobytes per second, as far as its state lets that be compared;
+    /// `None`: anything. What an unmeasured state gives is not known, so there only a demand of nothing counts.
     pub(super) fn asked_for(self, entry: &Entry, state: PowerState) -> Option<u32> {
         let most = entry.demand.most()?;
         (most == 0 || self.is_measured(entry, state)).then_some(most)

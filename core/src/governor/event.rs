@@ -107,8 +107,8 @@ pub enum Event {
         /// On, or off.
         on: bool,
     },
-    /// A bit of the drive's record in memory flips, as radiation would flip it: for fault injection, so that a journal of
-    /// it can be run again. See [`Sealed::flip`](crate::drive::Sealed::flip).
+    /// A bit of the drive's record in memory flips, as radiation would flip it: for fault injection, so that a journal
+    /// of it can be run again. See [`Sealed::flip`](crate::drive::Sealed::flip).
     BitFlip {
         /// Which drive's.
         slot: Slot,
