@@ -263,6 +263,22 @@ fn no_raise_is_paid_out_of_a_damaged_record() {
     }
 }
 
+/// What a damaged record calls a lowering may be a raise: nothing is set on a drive before its record was looked at.
+#[test]
+fn nothing_is_set_out_of_a_damaged_record() {
+    for bit in 0..400 {
+        for slot in 0..3u8 {
+            let mut world = World::new(45, &drive(Levers::default()), Bench::default());
+            world.run(30);
+            world.governor.handle(Instant::from_micros(world.now), Event::BitFlip { slot, bit });
+            while let Some(command) = world.governor.poll() {
+                let Command::Drive { slot: to, request, .. } = command else { continue };
+                assert!(to != slot || request == Request::ReadPowerState, "bit {bit}: {command:?}");
+            }
+        }
+    }
+}
+
 /// A command in flight when the record is damaged is waited for: two are never in flight.
 #[test]
 fn what_is_in_flight_survives_a_damaged_record() {

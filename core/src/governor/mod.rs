@@ -462,7 +462,8 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     }
 
     /// Sends what is due: reads and lowering commands at once, then raises as far as the ledger grants them. `false`:
-    /// a raise would have been paid out of a damaged record; none was sent.
+    /// a state would have been set, or a raise paid, out of a damaged record; it was not sent. What such a record calls
+    /// a lowering may be a raise.
     fn send(&mut self, now: Instant) -> bool {
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         let per_day = self.config.transitions_per_day;
@@ -471,6 +472,9 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             let shedding = self.ledger.is_over(slot);
             if let Some(due) = due(figures, entry, shedding, now).filter(|(_, reason, _)| *reason != Reason::Raise) {
                 if matches!(due, (Request::SetPowerState(_), ..)) {
+                    if !entry.drive.is_intact() {
+                        return false;
+                    }
                     entry.lowered = now;
                     entry.changes(now, per_day);
                 }
