@@ -1,29 +1,33 @@
-//! The adapter around the real governor: it translates, and decides nothing.
+//! The adapter around the governor: it translates, and decides nothing.
 
-use wattline_core::governor::{Alarm, Command, Config, DriveConfig, Event, Governor, MeterConfig, ProfileIndex, Slot};
+use wattline_core::governor::{Alarm, Command, Config, DriveConfig, Event, MeterConfig, ProfileIndex, Slot};
 use wattline_core::journal::{self, MAX_FRAME, Record};
 use wattline_core::nvme::PowerState;
 use wattline_core::profile::{Profile, Work, WorkSet, d5_p5336};
 use wattline_core::thermal::ThermalLimits;
 use wattline_core::units::{Instant, Kelvin, Microseconds, Milliwatts};
 
-use crate::MAX_DRIVES;
 use crate::model::meter::MeterModel;
+use crate::policy::{self, Policy, Real, Wrong};
 use crate::scenario::Scenario;
 use crate::scenario::schema::GovernorSection;
 use crate::time::Micros;
+use crate::trace::Trace;
 
-/// A governor, its journal, and the alarms that it raised.
+/// A governor, its journal, the alarms that it raised, and its clock.
 #[derive(Debug)]
 pub struct Host {
-    governor: Box<Governor<MAX_DRIVES, 1>>,
+    policy: Box<dyn Policy>,
     drive: DriveConfig,
+    /// How far its clock is ahead of the virtual time.
+    ahead: Micros,
     journal: Vec<u8>,
     alarms: Vec<(Micros, Alarm, bool)>,
 }
 
 impl Host {
-    /// A governor for this scenario, which has been told nothing yet.
+    /// A governor for this scenario, or one that is wrong in this way, which has been told nothing yet. Its clock is
+    /// ahead of the virtual time, so that it can be set back.
     #[must_use]
     pub fn new(
         scenario: &Scenario,
@@ -31,15 +35,17 @@ impl Host {
         cap: Milliwatts,
         base_w: f64,
         meter: MeterModel,
+        ahead: Micros,
+        wrong: Option<Wrong>,
     ) -> Self {
         let config = config(section, cap, base_w, meter);
         let settling = section.settling_s.map(|settling| Microseconds::new(settling.micros()));
         let profile = Profile { settling, ..d5_p5336() };
         let mut journal = Vec::new();
-        write(&mut journal, &Record::<&Profile>::start(Governor::<MAX_DRIVES, 1>::SLOTS, 0));
+        write(&mut journal, &Record::<&Profile>::start(Real::SLOTS, 0));
         write(&mut journal, &Record::<&Profile>::Config(config.clone()));
         write(&mut journal, &Record::Profile(&profile));
-        let mut governor = Box::new(Governor::new(config));
+        let mut governor = Real::new(config);
         let profile = governor.add_profile(profile).unwrap_or(ProfileIndex(0));
         let drive = DriveConfig {
             declared: declared(section),
@@ -47,7 +53,7 @@ impl Host {
             thermal: section.warning_c.map(|warning_c| ThermalLimits::from_thresholds(kelvin(warning_c), None)),
             ..DriveConfig::new(profile, section.slot_limit_w.0)
         };
-        Self { governor, drive, journal, alarms: Vec::new() }
+        Self { policy: policy::of(governor, wrong), drive, ahead, journal, alarms: Vec::new() }
     }
 
     /// Tells the governor that a drive is there.
@@ -58,11 +64,11 @@ impl Host {
 
     /// Tells the governor what happened, and returns what it wants done.
     pub fn tell(&mut self, now: Micros, event: Event) -> Vec<Command> {
-        let at = Instant::from_micros(now);
+        let at = Instant::from_micros(now + self.ahead);
         write(&mut self.journal, &Record::<&Profile>::Event { at, event: event.clone() });
-        self.governor.handle(at, event);
+        self.policy.handle(at, event);
         let mut commands = Vec::new();
-        while let Some(command) = self.governor.poll() {
+        while let Some(command) = self.policy.poll() {
             write(&mut self.journal, &Record::<&Profile>::Command { at, command });
             match command {
                 Command::Alarm { alarm, raised } => self.alarms.push((now, alarm, raised)),
@@ -90,7 +96,7 @@ impl Host {
     /// When the governor wants to be told that time has passed.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Micros> {
-        Some(self.governor.next_deadline()?.as_micros())
+        Some(self.policy.next_deadline()?.as_micros().saturating_sub(self.ahead))
     }
 
     /// Whether drives' temperatures are to be reported.
@@ -99,10 +105,16 @@ impl Host {
         self.drive.thermal.is_some()
     }
 
-    /// The journal, and the alarms that were raised and cleared.
-    #[must_use]
-    pub fn into_records(self) -> (Vec<u8>, Vec<(Micros, Alarm, bool)>) {
-        (self.journal, self.alarms)
+    /// Its clock is set back, at most to the virtual time.
+    pub fn set_back(&mut self, span: Micros) {
+        self.ahead = self.ahead.saturating_sub(span);
+    }
+
+    /// What it leaves behind, in a trace.
+    pub fn leave(mut self, trace: &mut Trace) {
+        trace.journal.append(&mut self.journal);
+        trace.alarms.append(&mut self.alarms);
+        trace.damaged += self.policy.damaged_records();
     }
 }
 
@@ -123,8 +135,7 @@ fn config(section: &GovernorSection, cap: Milliwatts, base_w: f64, meter: MeterM
         // Guess: two power supplies of 1400 W.
         full_scale: Milliwatts::from_watts(2_800),
         timeout: Microseconds::from_secs(5),
-        // A meter with a step of 33 W stands still for as long as the load does.
-        stuck_after: None,
+        stuck_after: section.meter_stuck_s.map(|limit| Microseconds::new(limit.micros())),
     });
     let defaults = Config::new(cap, milliwatts(base_w));
     Config {

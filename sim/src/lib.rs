@@ -13,10 +13,12 @@
 //! | [`model`] | the physics of drives, chassis and meter |
 //! | [`time`], [`random`] | virtual time, repeatable chance |
 //! | [`wire`] | commands on their way to drives and back |
-//! | [`host`] | the adapter around the real governor |
+//! | [`policy`] | the real governor, or one that does one thing wrong |
+//! | [`host`] | the adapter around the governor |
 //! | [`world`] | one run |
 //! | [`trace`] | what was recorded of it |
 //! | [`check`] | what had to hold, judged by the true watts and the wire |
+//! | [`faults`] | scenarios of faults, each with the wrong policy that it is there to find |
 //! | [`idle`] | what idle drives cost under a table of autonomous transitions |
 //! | [`optimum`] | the best that could be had, exactly |
 //! | [`outcome`] | the result: what was measured, what was expected, whether it held |
@@ -26,11 +28,13 @@
 
 pub mod calibration;
 pub mod check;
+pub mod faults;
 pub mod host;
 pub mod idle;
 pub mod model;
 pub mod optimum;
 pub mod outcome;
+pub mod policy;
 pub mod random;
 pub mod report;
 pub mod rows;

@@ -8,14 +8,14 @@ use crate::check::figures::Figures;
 use crate::check::ledger::{self, Terms};
 use crate::check::shed::{self, Shed};
 use crate::check::window::Energy;
-use crate::check::{Check, verdicts};
+use crate::check::{Check, endurance, verdicts};
 use crate::host;
-use crate::model::chassis::AIR_W;
-use crate::model::chassis::Cooling;
 use crate::optimum::{self, Group};
+use crate::policy::Wrong;
 use crate::rows::{self, Row};
 use crate::scenario::Scenario;
 use crate::scenario::schema::GovernorSection;
+use crate::setup;
 use crate::time::{Micros, micros, seconds};
 use crate::trace::Trace;
 use crate::world::World;
@@ -30,6 +30,8 @@ pub struct Outcome {
     pub scenario: String,
     /// With which seed.
     pub seed: u64,
+    /// The one thing that whoever governed did wrong; `None`: it was the real governor.
+    pub wrong: Option<&'static str>,
     /// What had to hold.
     pub checks: Vec<Check>,
     /// The reference experiment's rows, where the scenario repeats them.
@@ -131,9 +133,22 @@ pub fn run(
     seed: u64,
     progress: impl FnMut(Micros),
 ) -> (Outcome, Option<Trace>) {
+    run_under(scenario, calibration, seed, None, progress)
+}
+
+/// The same, under a governor that is wrong in this way.
+#[must_use]
+pub fn run_under(
+    scenario: &Scenario,
+    calibration: &Calibration,
+    seed: u64,
+    wrong: Option<Wrong>,
+    progress: impl FnMut(Micros),
+) -> (Outcome, Option<Trace>) {
     let mut outcome = Outcome {
         scenario: scenario.name.clone(),
         seed,
+        wrong: wrong.map(Wrong::name),
         checks: Vec::new(),
         rows: Vec::new(),
         governed: None,
@@ -147,7 +162,7 @@ pub fn run(
         outcome.checks = verdicts::of_rows(&outcome.rows, calibration.article.server.meter_quantum_w);
         return (outcome, None);
     }
-    let trace = World::new(scenario, calibration, seed).run(progress);
+    let trace = World::under(scenario, calibration, seed, wrong).run(progress);
     match &scenario.governor {
         Some(section) => judge(&mut outcome, scenario, section, calibration, &trace),
         None => {
@@ -167,7 +182,7 @@ fn judge(
 ) {
     let figures = Figures::new(&calibration.article, section.overhead_w.watts(), section.trust_measured);
     let measured = Figures::new(&calibration.article, section.overhead_w.watts(), true);
-    let base_w = base_w(scenario, calibration);
+    let base_w = setup::chassis_model(scenario, &calibration.chassis).base_w();
     let declared = host::declared(section);
     let governed = governed(section, trace);
     let allowance_w = governed.cap_w - governed.margin_w - base_w;
@@ -219,8 +234,12 @@ fn judge(
             .expect
             .margin_at_most_w
             .map(|most| verdicts::margin(governed.margin_w, most.watts(), calibration, scenario)),
+        Some(&scenario.expect.alarms).filter(|names| !names.is_empty()).map(|names| endurance::alarms(trace, names)),
+        scenario.expect.all_managed.then(|| endurance::all_managed(trace)),
+        scenario.flips.map(|_| endurance::counted(trace)),
     ];
     outcome.checks.extend(expected.into_iter().flatten());
+    outcome.checks.extend(scenario.expect.rate.iter().map(|section| endurance::rate(trace, section)));
     outcome.governed = Some(governed);
 }
 
@@ -248,11 +267,6 @@ fn governed(section: &GovernorSection, trace: &Trace) -> Governed {
         alarms: alarms.collect(),
         sheds,
     }
-}
-
-fn base_w(scenario: &Scenario, calibration: &Calibration) -> f64 {
-    let liquid_w = scenario.chassis.base_w.map_or(calibration.chassis.base_w, |base| base.watts());
-    liquid_w + if scenario.chassis.cooling == Some(Cooling::Air) { AIR_W } else { 0.0 }
 }
 
 /// Drives that do the same, or `None` where the run is not steady.

@@ -18,6 +18,8 @@ pub enum Purpose {
     Wire,
     /// How long drives are left alone; the second part of a stream's name is the family.
     Gaps,
+    /// Which bits of which records flip.
+    Flips,
 }
 
 /// One stream of random numbers.

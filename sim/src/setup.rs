@@ -17,6 +17,7 @@ use crate::random::{Purpose, Random};
 use crate::scenario::Scenario;
 use crate::scenario::schema::{JobSection, SleepSection};
 use crate::scenario::value::{Seconds, watts};
+use crate::time::Micros;
 
 /// The server of this scenario, with the drives that this seed gives.
 #[must_use]
@@ -72,7 +73,9 @@ fn spread(seed: u64, slot: u64, share: f64) -> Spread {
     Spread { watts: 1.0 + share * random.around_zero(), rate: 1.0 + share * random.around_zero() }
 }
 
-fn chassis_model(scenario: &Scenario, reference: &ChassisModel) -> ChassisModel {
+/// The server without its drives.
+#[must_use]
+pub fn chassis_model(scenario: &Scenario, reference: &ChassisModel) -> ChassisModel {
     let section = &scenario.chassis;
     ChassisModel {
         base_w: section.base_w.map_or(reference.base_w, |base| base.watts()),
@@ -82,6 +85,12 @@ fn chassis_model(scenario: &Scenario, reference: &ChassisModel) -> ChassisModel 
         write_ceiling_gb_s: section.write_ceiling_gb_s.unwrap_or(reference.write_ceiling_gb_s),
         ..reference.clone()
     }
+}
+
+/// How far the host's clock is ahead of the virtual time at the start: as far as it will be set back.
+#[must_use]
+pub fn ahead(scenario: &Scenario) -> Micros {
+    scenario.clock.iter().map(|clock| clock.back_s.micros()).sum()
 }
 
 /// The server's meter.

@@ -38,7 +38,11 @@ pub struct Trace {
     pub wire: Vec<WireRecord>,
     /// The governor's alarms: which, and whether it was raised or is over.
     pub alarms: Vec<(Micros, Alarm, bool)>,
-    /// The governor's journal.
+    /// Bits that flipped in what the governor remembers: of which drive.
+    pub flips: Vec<Step<usize>>,
+    /// How many records the governor found damaged.
+    pub damaged: u32,
+    /// The governor's journal; after a restart, that of the next one follows.
     pub journal: Vec<u8>,
 }
 
@@ -91,6 +95,10 @@ pub enum Wire {
     Reset,
     /// The drive was pulled.
     Removed,
+    /// A drive was put in.
+    Inserted,
+    /// A governor that knows nothing of the drive starts.
+    Started,
     /// The host saw what the drive does.
     Seen(WorkSet),
 }

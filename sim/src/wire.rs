@@ -5,6 +5,8 @@
 //!                        └──▶ nothing: the host gives up after its timeout and resets the controller
 //! ```
 //!
+//! Whatever was in flight when the governor stopped takes effect, and nobody hears of it.
+//!
 //! A reset or a removal starts a new *era* of its slot; whatever is on its way from an older one is dropped.
 
 use wattline_core::governor::{CommandId, Outcome, Request};
@@ -58,6 +60,8 @@ pub struct Answer {
 pub struct Wires {
     faults: FaultsSection,
     eras: Vec<u32>,
+    /// Since when somebody listens.
+    heard_from: Micros,
     chance: Vec<Random>,
 }
 
@@ -66,7 +70,7 @@ impl Wires {
     #[must_use]
     pub fn new(faults: FaultsSection, seed: u64, slots: usize) -> Self {
         let chance = (0u64..).take(slots).map(|slot| Random::stream(seed, Purpose::Wire, slot)).collect();
-        Self { faults, eras: vec![0; slots], chance }
+        Self { faults, eras: vec![0; slots], heard_from: 0, chance }
     }
 
     /// Puts a command on its way, and draws what becomes of it.
@@ -94,6 +98,17 @@ impl Wires {
     #[must_use]
     pub fn carries(&self, order: Order) -> bool {
         self.eras[order.slot] == order.era
+    }
+
+    /// Somebody listens from now on, to nothing that was sent before.
+    pub fn listen(&mut self, now: Micros) {
+        self.heard_from = now;
+    }
+
+    /// Whether there is still somebody who waits for what becomes of a command.
+    #[must_use]
+    pub fn hears(&self, order: Order) -> bool {
+        self.carries(order) && order.sent >= self.heard_from
     }
 
     /// When an answer that leaves the drive now arrives; `None`: never.
@@ -135,6 +150,16 @@ mod tests {
         for (fate, expected) in [(Fate::Lost, 0.1), (Fate::Late, 0.2), (Fate::Refused, 0.3), (Fate::Answered, 0.4)] {
             assert!((share(fate) - expected).abs() < 0.02, "{fate:?} {}", share(fate));
         }
+    }
+
+    #[test]
+    fn what_was_sent_before_somebody_listens_takes_effect_unheard() {
+        let mut wires = Wires::new(FaultsSection::default(), 1, 1);
+        let old = wires.send(5, 0, CommandId(7), Request::ReadPowerState);
+        assert!(wires.hears(old));
+        wires.listen(6);
+        let new = wires.send(6, 0, CommandId(7), Request::ReadPowerState);
+        assert!(wires.carries(old) && !wires.hears(old) && wires.hears(new));
     }
 
     #[test]

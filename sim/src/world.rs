@@ -3,6 +3,8 @@
 //! One loop. It goes to the next moment at which something is due, in the queue, in the physics or with the governor,
 //! lets time pass up to it, does what is due, and records what has changed.
 
+mod faults;
+
 use wattline_core::governor::{Command, Event, Outcome, Request, Slot};
 use wattline_core::nvme::Status;
 use wattline_core::profile::WorkSet;
@@ -12,8 +14,10 @@ use crate::calibration::Calibration;
 use crate::host::{self, Host};
 use crate::idle::walk::Cause;
 use crate::model::chassis::Chassis;
-use crate::model::meter::MeterModel;
+use crate::model::firmware::Firmware;
+use crate::model::meter::{Meter, MeterModel};
 use crate::model::ssd::Ssd;
+use crate::policy::Wrong;
 use crate::random::{Purpose, Random};
 use crate::scenario::Scenario;
 use crate::scenario::value::watts;
@@ -21,6 +25,7 @@ use crate::setup;
 use crate::time::{Micros, Queue, SECOND, micros, seconds};
 use crate::trace::{Sample, Trace, Wire, WireRecord, record, settled_from};
 use crate::wire::{Answer, Fate, Order, Wires};
+use faults::Fault;
 
 /// Something that is to happen.
 #[derive(Debug)]
@@ -41,6 +46,8 @@ enum Happening {
     Reset(usize),
     /// This drive is pulled.
     Removal(usize),
+    /// What befalls the server, its meter or the governor.
+    Fault(Fault),
     /// A drive acts on a command.
     Act(Order),
     /// An answer arrives.
@@ -58,11 +65,19 @@ pub struct World<'a> {
     chassis: Chassis,
     /// The drives or their work have changed: flows must be shared anew.
     moved: bool,
-    meter: MeterModel,
-    meter_noise: Random,
+    meter: Meter,
+    meter_model: MeterModel,
     metered_j: f64,
     sampled_gb: (f64, f64),
+    /// Nobody governs where the scenario has no governor, and while it is restarted.
     host: Option<Host>,
+    /// How far the host's clock is ahead of the virtual time.
+    ahead: Micros,
+    wrong: Option<Wrong>,
+    /// The cap in force.
+    cap: Milliwatts,
+    firmware: Vec<Firmware>,
+    flips: Random,
     wires: Wires,
     /// What the governor was last told of each drive's work, and when; `None`: nothing yet.
     told: Vec<Option<(WorkSet, Micros)>>,
@@ -73,28 +88,37 @@ impl<'a> World<'a> {
     /// A run of this scenario with this seed, at its start.
     #[must_use]
     pub fn new(scenario: &'a Scenario, calibration: &Calibration, seed: u64) -> Self {
+        Self::under(scenario, calibration, seed, None)
+    }
+
+    /// The same, under a governor that is wrong in this way.
+    #[must_use]
+    pub fn under(scenario: &'a Scenario, calibration: &Calibration, seed: u64, wrong: Option<Wrong>) -> Self {
         let chassis = setup::chassis(scenario, calibration, seed);
-        let meter = setup::meter(scenario, calibration);
         let drives = chassis.drives().len();
-        let host = scenario
-            .governor
-            .as_ref()
-            .map(|section| Host::new(scenario, section, section.cap_w.0, chassis.base_w(), meter));
-        Self {
+        let meter_model = setup::meter(scenario, calibration);
+        let mut world = Self {
             scenario,
             now: 0,
             queue: agenda(scenario),
             chassis,
             moved: true,
-            meter,
-            meter_noise: Random::stream(seed, Purpose::Meter, 0),
+            meter: Meter::new(meter_model, Random::stream(seed, Purpose::Meter, 0)),
+            meter_model,
             metered_j: 0.0,
             sampled_gb: (0.0, 0.0),
-            host,
+            host: None,
+            ahead: setup::ahead(scenario),
+            wrong,
+            cap: scenario.governor.as_ref().map_or(Milliwatts::ZERO, |section| section.cap_w.0),
+            firmware: vec![Firmware::default(); drives],
+            flips: Random::stream(seed, Purpose::Flips, 0),
             wires: Wires::new(scenario.faults, seed, drives),
             told: vec![None; drives],
             trace: Trace::new(scenario.duration_s.micros(), drives),
-        }
+        };
+        world.host = world.new_host();
+        world
     }
 
     /// Runs to the end; `progress` hears of each second.
@@ -111,7 +135,7 @@ impl<'a> World<'a> {
         self.trace.moved_gb = self.chassis.drives().iter().map(Ssd::moved_gb).collect();
         self.trace.wakes = self.chassis.drives().iter().map(|drive| drive.wakes().to_vec()).collect();
         if let Some(host) = self.host {
-            (self.trace.journal, self.trace.alarms) = host.into_records();
+            host.leave(&mut self.trace);
         }
         self.trace
     }
@@ -124,10 +148,7 @@ impl<'a> World<'a> {
         let Some(section) = &self.scenario.governor else { return };
         self.trace.cap_w.push((0, watts(section.cap_w.0)));
         self.trace.disturbances.push((0, "start".into()));
-        for slot in (0..).take(self.chassis.drives().len()) {
-            let commands = self.host.as_mut().map(|host| host.attach(0, slot)).unwrap_or_default();
-            self.send_all(commands);
-        }
+        self.attach_all();
     }
 
     /// Goes to the next moment at which something is due; false at the end.
@@ -175,14 +196,15 @@ impl<'a> World<'a> {
                 self.note(slot, Wire::Removed);
                 self.tell(Event::Removed { slot: wire_slot(slot) });
             }
+            Happening::Fault(fault) => self.befall(fault),
             Happening::Act(order) if self.wires.carries(order) => self.act(order),
-            Happening::Arrive(answer) if self.wires.carries(answer.order) => self.arrive(answer),
-            Happening::GiveUp(order) if self.wires.carries(order) => {
+            Happening::Arrive(answer) if self.wires.hears(answer.order) => self.arrive(answer),
+            Happening::GiveUp(order) if self.wires.hears(order) => {
                 self.reset(order.slot, format!("the host gives up on drive {} and resets it", order.slot));
                 self.note(order.slot, Wire::GivenUp { id: order.id.0 });
                 self.tell(Event::Lost { slot: wire_slot(order.slot), id: order.id });
             }
-            // From before a reset or a removal.
+            // From before a reset, a removal or a restart.
             Happening::Act(_) | Happening::Arrive(_) | Happening::GiveUp(_) => {}
         }
     }
@@ -202,7 +224,7 @@ impl<'a> World<'a> {
             self.chassis.drive_mut(slot).set_demand(self.now, demand);
         }
         self.moved = true;
-        if self.now > 0 && turned > 0 && self.host.is_some() {
+        if self.now > 0 && turned > 0 {
             self.disturb(format!("{turned} drives turn to other work"));
         }
     }
@@ -212,12 +234,14 @@ impl<'a> World<'a> {
         if self.trace.cap_w.last().is_some_and(|(_, before_w)| cap_w < *before_w) {
             self.disturb(format!("the cap drops to {cap_w} W"));
         }
+        self.cap = cap;
         record(&mut self.trace.cap_w, self.now, cap_w);
         self.tell(Event::Cap(cap));
     }
 
     fn reset(&mut self, slot: usize, cause: String) {
         self.wires.cut(slot);
+        self.firmware[slot].reset();
         self.chassis.drive_mut(slot).reset(self.now);
         self.moved = true;
         self.disturb(cause);
@@ -235,11 +259,15 @@ impl<'a> World<'a> {
         let outcome = match (order.fate, order.request) {
             (Fate::Refused, _) => Outcome::Rejected(self.wires.refusal()),
             (_, Request::SetPowerState(state)) => {
-                self.chassis.drive_mut(order.slot).enter(self.now, state.index());
-                self.moved = true;
+                if self.firmware[order.slot].sets(state.index()) {
+                    self.chassis.drive_mut(order.slot).enter(self.now, state.index());
+                    self.moved = true;
+                }
                 Outcome::Done
             }
-            (_, Request::ReadPowerState) => Outcome::Is(host::power_state(drive.held().unwrap_or(0))),
+            (_, Request::ReadPowerState) => {
+                Outcome::Is(host::power_state(self.firmware[order.slot].names(drive.held().unwrap_or(0))))
+            }
             // No scenario allows another lever.
             _ => Outcome::Rejected(Status::INVALID_FIELD),
         };
@@ -267,11 +295,11 @@ impl<'a> World<'a> {
         self.chassis.second();
         let mean_w = (self.chassis.energy_j() - self.metered_j) / seconds(SECOND);
         self.metered_j = self.chassis.energy_j();
-        let reading_w = self.meter.read(mean_w, &mut self.meter_noise);
-        self.trace.meter_w.push((self.now, reading_w));
+        let reading_w = self.meter.read(mean_w);
+        self.trace.meter_w.extend(reading_w.map(|reading_w| (self.now, reading_w)));
         self.sample();
         if self.scenario.governor.as_ref().is_some_and(|section| section.meter) {
-            self.tell(Event::Meter(Some(host::milliwatts(reading_w))));
+            self.tell(Event::Meter(reading_w.map(host::milliwatts)));
         }
         if self.host.as_ref().is_some_and(Host::wants_temperatures) {
             for slot in 0..self.chassis.drives().len() {
@@ -337,7 +365,7 @@ impl<'a> World<'a> {
     }
 
     fn disturb(&mut self, cause: String) {
-        if self.host.is_some() {
+        if self.scenario.governor.is_some() {
             self.trace.disturbances.push((self.now, cause));
         }
     }
@@ -388,6 +416,7 @@ fn agenda(scenario: &Scenario) -> Queue<Happening> {
     if let Some(section) = &scenario.governor {
         queue.push(section.poll_s.micros().max(1000), Happening::Look);
     }
+    faults::announce(scenario, &mut queue);
     for slot in 0..scenario.drives.count {
         for reset in scenario.reset.iter().filter(|reset| reset.drives.contains(slot)) {
             queue.push(reset.at_s.micros(), Happening::Reset(slot));

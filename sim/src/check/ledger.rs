@@ -7,7 +7,9 @@
 //!   base load, less margin;
 //! * *shed at once*: when the cap drops, the commands that answer it are sent at that same moment, but for drives that
 //!   have one in flight (what those still take is judged by the true watts);
-//! * *one at a time*: no drive has two commands in flight.
+//! * *one at a time*: no drive has two commands in flight;
+//! * *read first*: no state is set before the drive has named its own to the governor that sets it. A drive that came,
+//!   or that was there when the governor started, is not known to it.
 //!
 //! In the sum, a lowered drive counts at its old state until its true power has settled, which nobody on the wire can
 //! know.
@@ -47,13 +49,15 @@ pub struct Verdict {
     pub slow: Vec<(Micros, f64)>,
     /// Commands sent to a drive that had one in flight.
     pub doubled: Vec<(Micros, usize)>,
+    /// States set before the drive had named its own: when, which drive.
+    pub unread: Vec<(Micros, usize)>,
 }
 
 impl Verdict {
     /// Whether every rule held.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.unpaid.is_empty() && self.slow.is_empty() && self.doubled.is_empty()
+        self.unpaid.is_empty() && self.slow.is_empty() && self.doubled.is_empty() && self.unread.is_empty()
     }
 }
 
@@ -92,6 +96,8 @@ struct Drive {
     leaving: (f64, Micros),
     seen: WorkSet,
     present: bool,
+    /// It has named its state to the governor that governs now.
+    known: bool,
 }
 
 /// A command in flight.
@@ -113,6 +119,7 @@ impl Drive {
             leaving: (0.0, 0),
             seen: declared,
             present: true,
+            known: false,
         }
     }
 
@@ -166,6 +173,9 @@ fn see(record: &WireRecord, trace: &Trace, terms: &Terms<'_>, drives: &mut [Driv
             if drives[slot].in_flight.is_some() {
                 verdict.doubled.push((record.at, slot));
             }
+            if set.is_some() && !drives[slot].known {
+                verdict.unread.push((record.at, slot));
+            }
             let before_w = drives[slot].counted_w(terms, record.at);
             let added = set.filter(|ps| !drives[slot].may_be.contains(ps));
             drives[slot].may_be.extend(added);
@@ -187,7 +197,7 @@ fn see(record: &WireRecord, trace: &Trace, terms: &Terms<'_>, drives: &mut [Driv
             }
         }
         Wire::Read { state, .. } => {
-            drives[slot].in_flight = None;
+            (drives[slot].in_flight, drives[slot].known) = (None, true);
             if drives[slot].acknowledged != Some(*state) {
                 drives[slot].is_now(*state);
             }
@@ -199,12 +209,24 @@ fn see(record: &WireRecord, trace: &Trace, terms: &Terms<'_>, drives: &mut [Driv
             }
         }
         Wire::GivenUp { .. } | Wire::Reset => {
-            drives[slot].in_flight = None;
-            drives[slot].is_now(terms.fallback);
+            // It should be in its fallback state; until it says so, it counts for the others as well.
+            (drives[slot].in_flight, drives[slot].acknowledged) = (None, None);
+            if !drives[slot].may_be.contains(&terms.fallback) {
+                drives[slot].may_be.push(terms.fallback);
+            }
         }
         Wire::Removed => {
             drives[slot].in_flight = None;
             drives[slot].present = false;
+        }
+        Wire::Inserted => {
+            let all: Vec<usize> = (0..terms.figures.states()).collect();
+            drives[slot] = Drive { seen: WorkSet::NONE, ..Drive::unknown(&all, terms.declared) };
+        }
+        // What was in flight has taken effect unheard.
+        Wire::Started => {
+            let drive = &mut drives[slot];
+            (drive.in_flight, drive.acknowledged, drive.known) = (None, None, false);
         }
         Wire::Seen(work) => drives[slot].seen = *work,
     }

@@ -6,9 +6,11 @@
 //! | [`shed`] | how long each disturbance took to shed, and what it went over the cap by |
 //! | [`figures`] | what a drive counts for: the checkers' own reading of the rule |
 //! | [`ledger`] | that no raise was promised out of watts that were not there |
+//! | [`endurance`] | that work goes on, alarms are raised, and everything is in order at the end |
 //! | [`fairness`] | that equal drives get equal shares |
 //! | [`verdicts`] | from what they found to what is printed |
 
+pub mod endurance;
 pub mod fairness;
 pub mod figures;
 pub mod ledger;

@@ -114,6 +114,13 @@ pub fn ledger(verdict: &Verdict) -> Check {
             seconds(*at)
         ));
     }
+    if let Some((at, slot)) = verdict.unread.first() {
+        let count = verdict.unread.len();
+        found.push(format!(
+            "{count} states set before the drive had named its own, first at {:.3} s: drive {slot}",
+            seconds(*at)
+        ));
+    }
     let detail = if found.is_empty() {
         format!("{} raises, each out of confirmed watts; one command at a time to each drive", verdict.raises)
     } else {

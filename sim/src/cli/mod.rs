@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand};
 use wattline_core::units::Milliwatts;
 use wattline_sim::calibration::Calibration;
-use wattline_sim::idle;
 use wattline_sim::outcome::{self, Outcome};
+use wattline_sim::policy::Wrong;
 use wattline_sim::scenario::value::{Cap, parse_cap};
 use wattline_sim::scenario::{self, Scenario, ScenarioError, builtin};
 use wattline_sim::trace::Trace;
+use wattline_sim::{faults, idle};
 
 /// Where the demo puts its report.
 const DEMO_REPORT: &str = "wattline-report.html";
@@ -45,6 +46,8 @@ enum Command {
     Calibrate,
     /// Prints, as Markdown, what idle drives cost under each policy: for every power table in a file of posted ones.
     IdleStudy(IdleStudyArguments),
+    /// Prints, as Markdown, the scenarios of faults, and how the wrong policy that each is against fails it.
+    Faults,
 }
 
 #[derive(Debug, Args)]
@@ -82,6 +85,9 @@ struct RunArguments {
     /// Writes a report as one self-contained HTML file.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// Lets a policy govern that does this one thing wrong, to see the checks fail.
+    #[arg(long, value_name = "NAME", value_parser = wrong)]
+    wrong: Option<Wrong>,
     /// Writes the governor's journal.
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
@@ -125,6 +131,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<bool, CliError> {
             print(&idle_study(study)?)?;
             Ok(true)
         }
+        Some(Command::Faults) => {
+            print(&faults::markdown(1)?)?;
+            Ok(true)
+        }
         Some(Command::Run(run)) => run_scenario(run, &calibration),
     }
 }
@@ -149,7 +159,7 @@ fn demo(calibration: &Calibration) -> Result<bool, CliError> {
     let (rows, _) = outcome::run(&article, calibration, 1, |_| {});
     print(&tables::outcome(&article, &rows))?;
     let governed = with_cap(scenario::load("r760-write-cap")?, Some(DEMO_CAP))?;
-    let (outcome, trace) = simulate(&governed, calibration, 1);
+    let (outcome, trace) = simulate(&governed, calibration, 1, None);
     print(&tables::outcome(&governed, &outcome))?;
     let report = Path::new(DEMO_REPORT);
     write_report(report, &governed, &outcome, trace.as_ref(), &rows)?;
@@ -163,7 +173,10 @@ fn run_scenario(arguments: &RunArguments, calibration: &Calibration) -> Result<b
         return Err(CliError::NotGoverned { option: "journal", scenario: scenario.name });
     }
     check_files(arguments)?;
-    let (outcome, trace) = simulate(&scenario, calibration, arguments.seed);
+    if arguments.wrong.is_some() && scenario.governor.is_none() {
+        return Err(CliError::NotGoverned { option: "wrong", scenario: scenario.name });
+    }
+    let (outcome, trace) = simulate(&scenario, calibration, arguments.seed, arguments.wrong);
     if arguments.json {
         print(&(serde_json::to_string_pretty(&outcome)? + "\n"))?;
     } else {
@@ -216,9 +229,20 @@ fn with_cap(mut scenario: Scenario, cap: Option<Milliwatts>) -> Result<Scenario,
     Ok(scenario)
 }
 
-fn simulate(scenario: &Scenario, calibration: &Calibration, seed: u64) -> (Outcome, Option<Trace>) {
+/// A wrong policy by its name.
+fn wrong(name: &str) -> Result<Wrong, String> {
+    let known = || Wrong::ALL.map(Wrong::name).join(", ");
+    Wrong::named(name).ok_or_else(|| format!("there are {}", known()))
+}
+
+fn simulate(
+    scenario: &Scenario,
+    calibration: &Calibration,
+    seed: u64,
+    wrong: Option<Wrong>,
+) -> (Outcome, Option<Trace>) {
     let mut progress = progress::Progress::new(scenario.duration_s.micros());
-    let result = outcome::run(scenario, calibration, seed, |now| progress.reach(now));
+    let result = outcome::run_under(scenario, calibration, seed, wrong, |now| progress.reach(now));
     progress.finish();
     result
 }

@@ -23,6 +23,9 @@ pub(crate) fn list(scenarios: &[Scenario]) -> String {
 
 pub(crate) fn outcome(scenario: &Scenario, outcome: &Outcome) -> String {
     let mut text = format!("{} (seed {}): {}\n", outcome.scenario, outcome.seed, scenario.description);
+    if let Some(wrong) = outcome.wrong {
+        let _ = writeln!(text, "  under a governor that does one thing wrong: {wrong}");
+    }
     if !outcome.rows.is_empty() {
         let _ = writeln!(text, "{}", rows(&outcome.rows));
     }
@@ -35,7 +38,11 @@ pub(crate) fn outcome(scenario: &Scenario, outcome: &Outcome) -> String {
     for check in &outcome.checks {
         let _ = writeln!(text, "{}", line(check));
     }
-    let verdict = if outcome.holds() { "everything held" } else { "NOT everything held" };
+    let verdict = match (outcome.checks.is_empty(), outcome.holds()) {
+        (true, _) => "nothing was checked: nobody governed",
+        (_, true) => "everything held",
+        (_, false) => "NOT everything held",
+    };
     let _ = writeln!(text, "{verdict}\n");
     text
 }

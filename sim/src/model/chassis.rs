@@ -43,6 +43,15 @@ pub struct ChassisModel {
     pub fan_w_per_k: f64,
 }
 
+impl ChassisModel {
+    /// Watts without drives at the usual fan speed, with what cools them.
+    #[must_use]
+    pub fn base_w(&self) -> f64 {
+        let cooling_w = if self.cooling == Cooling::Air { AIR_W } else { 0.0 };
+        self.base_w + cooling_w
+    }
+}
+
 /// A server with its drives, on its way through time.
 #[derive(Clone, Debug)]
 pub struct Chassis {
@@ -84,8 +93,7 @@ impl Chassis {
     /// Watts without drives at the usual fan speed.
     #[must_use]
     pub fn base_w(&self) -> f64 {
-        let cooling_w = if self.model.cooling == Cooling::Air { AIR_W } else { 0.0 };
-        self.model.base_w + cooling_w
+        self.model.base_w()
     }
 
     /// True watts at the wall now.

@@ -9,10 +9,12 @@
 //! | [`ssd`] | one drive: states, settling, credit, sleep, reset |
 //! | [`thermal`] | heat of one drive |
 //! | [`chassis`] | base load, switch, fans: the drives together |
+//! | [`firmware`] | what a drive makes of Set and Get Features |
 //! | [`meter`] | what the server's own meter makes of the true watts |
 //! | [`job`] | what the host asks of a drive |
 
 pub mod chassis;
+pub mod firmware;
 pub mod job;
 pub mod meter;
 pub mod power;

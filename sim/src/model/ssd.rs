@@ -290,6 +290,12 @@ impl Ssd {
         }
     }
 
+    /// Another one like it is put into its bay: it starts in its fallback state, as after a reset.
+    pub fn insert(&mut self, now: Micros) {
+        self.condition = Condition::Ready;
+        self.reset(now);
+    }
+
     /// Takes it out of its bay.
     pub fn remove(&mut self) {
         self.condition = Condition::Absent;

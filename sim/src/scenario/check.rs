@@ -1,7 +1,7 @@
 //! Whether the keys of a scenario fit together; each alone was checked as it was read.
 
 use super::Scenario;
-use super::schema::{JobSection, RowWork};
+use super::schema::{JobSection, MomentSection, RowWork};
 use super::value::{Drives, Seconds, brief, watts};
 use crate::calibration::Article;
 
@@ -18,11 +18,15 @@ impl Scenario {
         self.check_rows()?;
         self.check_jobs()?;
         self.check_moments()?;
+        self.check_faults()?;
         self.check_governor(&article)?;
         self.check_expectations(&article)?;
         let faults = self.faults;
         if faults.lost.0 + faults.late.0 + faults.failed.0 > 1.0 {
             return Err("faults: `lost`, `late` and `failed` are shares of all commands, together at most 1".into());
+        }
+        if self.row.is_empty() && self.job.is_empty() && self.governor.is_none() {
+            return Err("nothing is to happen: there is no `job`, no `row` and no `governor`".into());
         }
         Ok(())
     }
@@ -56,6 +60,9 @@ impl Scenario {
         if !self.removal.is_empty() {
             return Some("`[[removal]]` pulls drives".into());
         }
+        if !self.insertion.is_empty() {
+            return Some("`[[insertion]]` brings drives".into());
+        }
         if self.drives.count == 0 {
             return Some("there are no drives".into());
         }
@@ -74,7 +81,8 @@ impl Scenario {
             return Err(format!("{key} = {ps}: the drive has the states 0 to {}", states - 1));
         }
         let named = self.job.iter().map(|job| &job.drives).chain(self.reset.iter().map(|at| &at.drives));
-        let named = named.chain(self.removal.iter().map(|at| &at.drives));
+        let named = named.chain(self.removal.iter().chain(&self.insertion).map(|at| &at.drives));
+        let named = named.chain(self.stubborn.iter().map(|at| &at.drives));
         match (named.filter_map(Drives::highest).max().filter(|highest| *highest >= count), count) {
             (Some(highest), 0) => Err(format!("drive {highest} is named, but drives.count = 0")),
             (Some(highest), _) => Err(format!("drive {highest} is named, but there are {count} (0 to {})", count - 1)),
@@ -120,6 +128,11 @@ impl Scenario {
         let all = numbered("cap", self.cap.iter().map(|cap| cap.at_s).collect())
             .chain(numbered("reset", self.reset.iter().map(|reset| reset.at_s).collect()))
             .chain(numbered("removal", self.removal.iter().map(|removal| removal.at_s).collect()))
+            .chain(numbered("insertion", self.insertion.iter().map(|insertion| insertion.at_s).collect()))
+            .chain(numbered("stubborn", self.stubborn.iter().map(|stubborn| stubborn.at_s).collect()))
+            .chain(numbered("meter", self.meter.iter().map(|meter| meter.at_s).collect()))
+            .chain(numbered("clock", self.clock.iter().map(|clock| clock.at_s).collect()))
+            .chain(numbered("restart", self.restart.iter().map(|restart| restart.at_s).collect()))
             .chain(numbered("job", self.job.iter().map(|job| job.start_s).collect()));
         for (key, number, moment) in all {
             if moment.0 >= self.duration_s.0 {
@@ -131,12 +144,50 @@ impl Scenario {
         Ok(())
     }
 
+    /// That a drive is only put where none is, that the governor starts again before it stops again, and that there is
+    /// time for every flip.
+    fn check_faults(&self) -> Result<(), String> {
+        for (insertion, number) in self.insertion.iter().zip(1..) {
+            let before = |at: Seconds| at.0 < insertion.at_s.0;
+            let taken = (0..self.drives.count).filter(|slot| insertion.drives.contains(*slot)).find(|slot| {
+                let last = |moments: &[MomentSection]| {
+                    let of_slot = moments.iter().filter(|at| at.drives.contains(*slot) && before(at.at_s));
+                    of_slot.map(|at| at.at_s.0).fold(-1.0, f64::max)
+                };
+                last(&self.removal) <= last(&self.insertion)
+            });
+            if let Some(slot) = taken {
+                return Err(format!("insertion {number}: slot {slot} has a drive, which was not pulled before"));
+            }
+        }
+        let mut up_s = 0.0;
+        for (restart, number) in self.restart.iter().zip(1..) {
+            if restart.at_s.0 < up_s {
+                return Err(format!("restart {number}: the one before it is not over at {} s", brief(restart.at_s.0)));
+            }
+            up_s = restart.at_s.0 + restart.down_s.0;
+            if up_s >= self.duration_s.0 {
+                return Err(format!("restart {number}: is not over before the end"));
+            }
+        }
+        match self.flips.and_then(|flips| flips.stop_s).filter(|stop| stop.0 > self.duration_s.0) {
+            Some(stop) => Err(format!("flips: stop_s = {} is after the end", brief(stop.0))),
+            None => Ok(()),
+        }
+    }
+
     fn check_governor(&self, article: &Article) -> Result<(), String> {
         let Some(governor) = &self.governor else {
-            if self.cap.is_empty() {
-                return Ok(());
-            }
-            return Err("`cap` changes a cap, but there is no `governor`".into());
+            let needing = [
+                ("cap", "changes a cap", self.cap.is_empty()),
+                ("restart", "restarts the governor", self.restart.is_empty()),
+                ("clock", "sets the governor's clock back", self.clock.is_empty()),
+                ("flips", "is about the governor's memory", self.flips.is_none()),
+            ];
+            return match needing.into_iter().find(|(_, _, absent)| !absent) {
+                Some((key, what, _)) => Err(format!("`{key}` {what}, but there is no `governor`")),
+                None => Ok(()),
+            };
         };
         let lowest_w = article.drive.max_power_w.iter().copied().fold(f64::INFINITY, f64::min);
         let limit_w = watts(governor.slot_limit_w.0);
@@ -155,7 +206,16 @@ impl Scenario {
             ("optimum_share", expect.optimum_share.is_some()),
             ("fair_within", expect.fair_within.is_some()),
             ("margin_at_most_w", expect.margin_at_most_w.is_some()),
+            ("alarms", !expect.alarms.is_empty()),
+            ("all_managed", expect.all_managed),
+            ("rate", !expect.rate.is_empty()),
         ];
+        for (rate, number) in expect.rate.iter().zip(1..) {
+            if rate.from_s.0 + 1.0 > rate.to_s.0 || rate.to_s.0 > self.duration_s.0 {
+                let (from_s, to_s) = (brief(rate.from_s.0), brief(rate.to_s.0));
+                return Err(format!("expect.rate {number}: {from_s} s to {to_s} s has no second, or is after the end"));
+            }
+        }
         if self.governor.is_none()
             && let Some((key, _)) = given.iter().find(|(_, given)| *given)
         {

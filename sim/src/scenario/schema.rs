@@ -25,6 +25,8 @@ use wattline_core::profile::Work;
 
 use super::value::{Cap, Drives, Seconds, Share, Watts, of_key};
 use crate::model::chassis::Cooling;
+use crate::model::firmware::Stubbornness;
+use crate::model::meter::MeterFault;
 
 /// A scenario.
 #[derive(Clone, Debug, Deserialize)]
@@ -64,6 +66,23 @@ pub struct Scenario {
     /// `[[removal]]`: drives that are pulled.
     #[serde(default)]
     pub removal: Vec<MomentSection>,
+    /// `[[insertion]]`: drives that are put into slots from which others were pulled.
+    #[serde(default)]
+    pub insertion: Vec<MomentSection>,
+    /// `[[stubborn]]`: drives that accept states and do not enter them.
+    #[serde(default)]
+    pub stubborn: Vec<StubbornSection>,
+    /// `[[meter]]`: what is wrong with the meter.
+    #[serde(default)]
+    pub meter: Vec<MeterSection>,
+    /// `[[clock]]`: clocks that are set back.
+    #[serde(default)]
+    pub clock: Vec<ClockSection>,
+    /// `[[restart]]`: the governor stops, and a new one that knows nothing starts.
+    #[serde(default)]
+    pub restart: Vec<RestartSection>,
+    /// `[flips]`: bits that flip in what the governor remembers of drives.
+    pub flips: Option<FlipsSection>,
     /// `[expect]`: what must hold beyond the rules that always hold.
     #[serde(default)]
     pub expect: ExpectSection,
@@ -210,6 +229,9 @@ pub struct GovernorSection {
     /// The governor sees the meter (true).
     #[serde(default = "default_true")]
     pub meter: bool,
+    /// After this long with one and the same reading the meter counts as stuck (it may stand still for ever, as one
+    /// with a wide step does).
+    pub meter_stuck_s: Option<Seconds>,
     /// Kinds of work that every drive is declared to do (all of them).
     pub declared: Option<Vec<Work>>,
     /// Where the drives' heat is managed: their warning temperature in °C, 40 to 95 (none: it is not managed).
@@ -288,7 +310,7 @@ impl Default for FaultsSection {
     }
 }
 
-/// `[[reset]]` and `[[removal]]`.
+/// `[[reset]]`, `[[removal]]` and `[[insertion]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MomentSection {
@@ -298,8 +320,74 @@ pub struct MomentSection {
     pub drives: Drives,
 }
 
+/// `[[stubborn]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StubbornSection {
+    /// From when on (0).
+    #[serde(default)]
+    pub at_s: Seconds,
+    /// Which drives.
+    pub drives: Drives,
+    /// What they name when they are asked.
+    pub how: Stubbornness,
+}
+
+/// `[[meter]]`: with neither key but `at_s`, nothing is wrong with it any more.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeterSection {
+    /// From when on.
+    pub at_s: Seconds,
+    /// What is wrong.
+    pub fault: Option<MeterFault>,
+    /// It shows the truth times this, 0 to 10 (1).
+    #[serde(default = "default_scale", deserialize_with = "of_key::scale")]
+    pub scale: f64,
+}
+
+const fn default_scale() -> f64 {
+    1.0
+}
+
+/// `[[clock]]`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockSection {
+    /// When.
+    pub at_s: Seconds,
+    /// By how much it is set back.
+    pub back_s: Seconds,
+}
+
+/// `[[restart]]`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestartSection {
+    /// When it stops.
+    pub at_s: Seconds,
+    /// How long nobody governs, at least 0.1 s (1). What was in flight takes effect, and nobody hears of it.
+    #[serde(default = "default_down", deserialize_with = "of_key::down")]
+    pub down_s: Seconds,
+}
+
+const fn default_down() -> Seconds {
+    Seconds(1.0)
+}
+
+/// `[flips]`: evenly over the time, in slots and bits that chance names.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlipsSection {
+    /// How many, 1 to 100000.
+    #[serde(deserialize_with = "of_key::count")]
+    pub count: u32,
+    /// Until when (the end of the run).
+    pub stop_s: Option<Seconds>,
+}
+
 /// `[expect]`.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExpectSection {
     /// Each shedding is over within this time.
@@ -310,4 +398,41 @@ pub struct ExpectSection {
     pub fair_within: Option<Share>,
     /// The margin is not wider than this.
     pub margin_at_most_w: Option<Watts>,
+    /// Alarms that are raised at some time.
+    pub alarms: Vec<AlarmName>,
+    /// At the end every drive is known and obeys, and no alarm stands.
+    pub all_managed: bool,
+    /// `[[expect.rate]]`: throughput in a part of the run.
+    pub rate: Vec<RateSection>,
+}
+
+/// `[[expect.rate]]`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateSection {
+    /// From when on.
+    pub from_s: Seconds,
+    /// Until when.
+    pub to_s: Seconds,
+    /// Throughput of all drives in every second of that time, in GB/s.
+    #[serde(deserialize_with = "of_key::at_least")]
+    pub at_least_gb_s: f64,
+}
+
+/// Alarms that can be expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlarmName {
+    /// The cap cannot be held.
+    CannotHold,
+    /// The meter is silent, stuck or absurd.
+    MeterLost,
+    /// The meter reads more than was promised.
+    MeterAbovePrediction,
+    /// The clock ran backwards.
+    ClockBackwards,
+    /// A drive is not controlled any more.
+    Unmanaged,
+    /// The memory that holds a drive's record was damaged.
+    RecordDamaged,
 }

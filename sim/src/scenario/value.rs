@@ -275,6 +275,27 @@ pub(super) mod of_key {
         between(from, "dwell_s", 0.1..=WEEK_S, " s").map(|span| Some(Seconds(span)))
     }
 
+    pub(in crate::scenario) fn scale<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        between(from, "scale", 0.0..=10.0, "")
+    }
+
+    /// Commands that were in flight when the governor stopped have taken effect by then.
+    pub(in crate::scenario) fn down<'de, D: Deserializer<'de>>(from: D) -> Result<Seconds, D::Error> {
+        between(from, "down_s", 0.1..=WEEK_S, " s").map(Seconds)
+    }
+
+    pub(in crate::scenario) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+        let count = u32::deserialize(from)?;
+        if (1..=100_000).contains(&count) {
+            return Ok(count);
+        }
+        Err(D::Error::custom(format!("count = {count}: must be between 1 and 100000")))
+    }
+
+    pub(in crate::scenario) fn at_least<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        above_zero(from, "at_least_gb_s")
+    }
+
     /// 0 is never.
     pub(in crate::scenario) fn rotation<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Seconds>, D::Error> {
         let span = f64::deserialize(from)?;

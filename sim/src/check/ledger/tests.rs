@@ -5,6 +5,15 @@ use crate::calibration::Article;
 
 /// Two writers in PS2 that are read, then what the test plants; 40 W for both (26.1, 15.1 or 11 W each).
 fn judge_planted(cap_w: Vec<(Micros, f64)>, planted: Vec<(Micros, usize, Wire)>) -> Verdict {
+    judge_with(cap_w, planted, 0)
+}
+
+/// The same with drives that fall back to another state than PS0.
+fn judge_fallback(fallback: usize, planted: Vec<(Micros, usize, Wire)>) -> Verdict {
+    judge_with(cap(), planted, fallback)
+}
+
+fn judge_with(cap_w: Vec<(Micros, f64)>, planted: Vec<(Micros, usize, Wire)>, fallback: usize) -> Verdict {
     let article = Article::embedded();
     let writing = WorkSet::of(Work::SequentialWrite);
     let terms = Terms {
@@ -12,7 +21,7 @@ fn judge_planted(cap_w: Vec<(Micros, f64)>, planted: Vec<(Micros, usize, Wire)>)
         base_w: 462.0,
         margin_w: 21.0,
         declared: writing,
-        fallback: 0,
+        fallback,
         settling: 0,
     };
     let known = [0, 1]
@@ -80,6 +89,34 @@ fn a_refused_raise_frees_its_watts() {
 #[test]
 fn a_drive_that_was_reset_counts_at_its_fallback() {
     let verdict = judge_planted(cap(), vec![(10, 0, Wire::Reset), (20, 1, set(1))]);
+    assert_eq!(verdict.unpaid.len(), 1, "{verdict:?}");
+}
+
+#[test]
+fn a_drive_that_was_reset_counts_for_what_it_was_in_until_it_is_read() {
+    let raised = vec![(10, 0, set(0)), (20, 0, done(0)), (30, 0, Wire::Reset), (40, 1, set(0))];
+    let mut read = raised.clone();
+    read.insert(3, (31, 0, Wire::Sent { id: 3, set: None }));
+    read.insert(4, (32, 0, Wire::Read { id: 3, state: 2 }));
+    assert_eq!(judge_fallback(2, raised).unpaid.len(), 1);
+    assert!(judge_fallback(2, read).holds());
+}
+
+#[test]
+fn a_state_that_is_set_before_the_drive_has_named_its_own_is_found() {
+    for unknown in [vec![(9, 0, Wire::Started)], vec![(8, 0, Wire::Removed), (9, 0, Wire::Inserted)]] {
+        let mut blind = unknown.clone();
+        blind.push((10, 0, set(2)));
+        assert_eq!(judge_planted(cap(), blind).unread, [(10, 0)]);
+        let read = [(10, 0, Wire::Sent { id: 3, set: None }), (11, 0, Wire::Read { id: 3, state: 0 }), (12, 0, set(2))];
+        let verdict = judge_planted(cap(), unknown.into_iter().chain(read).collect());
+        assert!(verdict.holds(), "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_command_that_was_in_flight_when_the_governor_stopped_has_perhaps_taken_effect() {
+    let verdict = judge_planted(cap(), vec![(9, 0, set(0)), (10, 0, Wire::Started), (11, 1, set(0))]);
     assert_eq!(verdict.unpaid.len(), 1, "{verdict:?}");
 }
 
