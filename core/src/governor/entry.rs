@@ -321,10 +321,9 @@ impl<'a> Figures<'a> {
             return None;
         }
         let target = entry.target.filter(|target| entry.drive.is_managed() && self.is_measured(entry, *target));
-        let gives = target.map_or(0, |target| u64::from(self.value(entry, target)) * 1000);
-        // Values are whole kilobytes.
-        Some(wanted.saturating_sub(BytesPerSecond::new(gives.saturating_add(999))))
-            .filter(|missing| *missing > BytesPerSecond::ZERO)
+        // What a state gives is cut off to whole kilobytes.
+        let gives = target.map_or(0, |target| u64::from(self.value(entry, target)) * 1000 + 999);
+        Some(wanted.saturating_sub(BytesPerSecond::new(gives))).filter(|missing| *missing > BytesPerSecond::ZERO)
     }
 
     /// Whether a state takes more than the one that the drive is in or on its way to; than any that it may wake into,
