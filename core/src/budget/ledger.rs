@@ -254,6 +254,12 @@ impl<const DRIVES: usize> Ledger<DRIVES> {
         self.peak = self.sums.total();
     }
 
+    /// Whether promises may not grow, since readings stand in [`Band::Hold`] or above.
+    #[must_use]
+    pub const fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
     /// The meter is lost: what it said last holds nothing any more.
     pub const fn meter_lost(&mut self) {
         self.held = None;

@@ -106,6 +106,12 @@ impl Entry {
         self.thermal.as_ref().map_or(Level::Cool, Thermal::level)
     }
 
+    /// When time alone changes what was reported of it: its heat, its work, its demand.
+    pub(super) fn due(&self, now: Instant) -> Option<Instant> {
+        let heat = self.thermal.as_ref().filter(|thermal| !thermal.is_lost()).map(|thermal| thermal.next_deadline(now));
+        [heat, self.seen_until, self.demand.until()].into_iter().flatten().min()
+    }
+
     /// Whether the answer to its last command takes longer than `late`.
     pub(super) fn is_late(&self, now: Instant, late: Microseconds) -> bool {
         now.since(self.sent).is_some_and(|waited| waited > late)

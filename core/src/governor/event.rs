@@ -125,6 +125,12 @@ pub enum Event {
 }
 
 impl Event {
+    /// Whether it only reports how things stand: where that is as before, and no deadline is over, it changes no
+    /// decision.
+    pub(super) const fn is_report(&self) -> bool {
+        matches!(self, Self::Tick | Self::Meter(_) | Self::Work { .. } | Self::Temperature { .. } | Self::Demand { .. })
+    }
+
     /// The slot that it is about; `None` where it is about the whole system.
     #[must_use]
     pub const fn slot(&self) -> Option<Slot> {

@@ -13,8 +13,9 @@
 //! Memory and work per call are bounded by `DRIVES` and `PROFILES`. No input panics; the same inputs give the same
 //! commands.
 //!
-//! **How a call decides**, always in this order: what happened is noted; draws are brought up to date; the plan is
-//! replaced if it must or may be; reads and lowering commands go out; raises go out as far as the ledger grants them.
+//! **How a call decides**, always in this order (a report that changes nothing ends after its first step): what
+//! happened is noted; draws are brought up to date; the plan is replaced if it must or may be; reads and lowering
+//! commands go out; raises go out as far as the ledger grants them.
 
 mod alarms;
 mod clock;
@@ -47,6 +48,7 @@ use crate::history::Counters;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile};
 use crate::sleep::Sleeper;
+use crate::thermal::Thermal;
 use crate::units::{Instant, Microseconds, Milliwatts};
 
 /// Raised whenever the same events are meant to give other commands than before. Journals carry it.
@@ -68,6 +70,12 @@ pub struct Governor<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: 
     planned: Instant,
     /// Something has changed since the plan was made.
     stale: bool,
+    /// Something has happened since the last decision that may change it.
+    moved: bool,
+    /// Until then time alone changes no decision; `None`: it may at any time, since the plan did not fit.
+    rests_until: Option<Instant>,
+    /// Time that has passed and has not been counted as service yet.
+    unserved: Microseconds,
     /// The slot whose record was looked at last.
     scrubbed: u8,
     /// How many records have been found damaged.
@@ -100,6 +108,9 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             next_id: 0,
             planned: Instant::START,
             stale: false,
+            moved: false,
+            rests_until: None,
+            unserved: Microseconds::ZERO,
             scrubbed: u8::MAX,
             damaged: 0,
         }
@@ -116,14 +127,30 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     pub fn handle(&mut self, now: Instant, event: Event) {
         let before = self.clock.ours();
         let (now, backwards) = self.clock.advance(now);
-        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
-        rotation::serve(figures, &mut self.entries, now.since(before).unwrap_or_default());
+        self.unserved = self.unserved.saturating_add(now.since(before).unwrap_or_default());
         if backwards || now > before {
             self.alarms.clock_backwards.set(backwards.then_some(()));
         }
-        self.scrub_next();
+        let intact = self.scrub_next();
+        self.moved = !intact || !event.is_report() || self.rests_until.is_none_or(|until| now >= until);
+        if self.moved {
+            self.serve();
+        }
+        let slot = event.slot();
         self.note(now, event);
-        self.decide(now);
+        if self.moved {
+            self.serve();
+            let fitted = self.decide(now);
+            self.rests_until = fitted.then(|| self.due().unwrap_or(Instant::END));
+        } else if let Some(due) = slot.and_then(|slot| self.entry(slot)).and_then(|entry| entry.due(now)) {
+            self.rests_until = self.rests_until.map(|until| until.min(due));
+        }
+    }
+
+    /// Counts the time that has passed as service of the states that the drives had.
+    fn serve(&mut self) {
+        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
+        rotation::serve(figures, &mut self.entries, core::mem::take(&mut self.unserved));
     }
 
     /// What was counted of the drive in a slot, to be kept in its [`History`](crate::history::History).
@@ -156,13 +183,15 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     /// When a [`Event::Tick`] is due at the latest; `None` where only an event can change anything.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
+        self.due().map(|due| self.clock.theirs(due))
+    }
+
+    /// The same on our own clock.
+    fn due(&self) -> Option<Instant> {
         let now = self.clock.ours();
         let entries = || self.entries.iter().flatten();
         let of_drives = entries().filter_map(|entry| entry.drive.settles_at());
-        let of_heat = entries().filter_map(|entry| entry.thermal.as_ref()).filter(|thermal| !thermal.is_lost());
-        let of_heat = of_heat.map(|thermal| thermal.next_deadline(now));
-        let of_work = entries().filter_map(|entry| entry.seen_until);
-        let of_demand = entries().filter_map(|entry| entry.demand.until());
+        let of_reports = entries().filter_map(|entry| entry.due(now));
         let of_pace =
             entries().filter(|entry| entry.held).map(|entry| entry.pace.permits_from()).filter(|due| *due > now);
         let waiting =
@@ -182,17 +211,14 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         let of_rotation = rotates.then_some(self.next_rotation);
         let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
         let of_system = [of_plan, of_rotation, of_meter, self.sleepers_deadline(now)].into_iter().flatten();
-        let ours = of_drives
-            .chain(of_heat)
-            .chain(of_work)
-            .chain(of_demand)
+        of_drives
+            .chain(of_reports)
             .chain(of_pace)
             .chain(of_raises)
             .chain(of_answers)
             .chain(of_retries)
             .chain(of_system)
-            .min()?;
-        Some(self.clock.theirs(ours))
+            .min()
     }
 
     /// The ledger: cap, allowance, and what has been promised.
@@ -326,14 +352,14 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         }
     }
 
-    /// Looks at the record of one drive more, in turn.
-    fn scrub_next(&mut self) {
+    /// Looks at the record of one drive more, in turn; `false`: it was damaged.
+    fn scrub_next(&mut self) -> bool {
         let occupied = |(slot, entry): (Slot, &Option<Entry>)| entry.is_some().then_some(slot);
         let mut slots = (0..=u8::MAX).zip(&self.entries).filter_map(occupied);
-        let Some(first) = slots.next() else { return };
+        let Some(first) = slots.next() else { return true };
         let next = slots.find(|slot| *slot > self.scrubbed);
         self.scrubbed = if first > self.scrubbed { first } else { next.unwrap_or(first) };
-        self.scrub(self.scrubbed);
+        self.scrub(self.scrubbed)
     }
 
     fn scrub(&mut self, slot: Slot) -> bool {
@@ -348,11 +374,14 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         if let Some(entry) = self.entries.get_mut(usize::from(slot)).and_then(Option::as_mut) {
             let inputs = |entry: &Entry| {
-                (entry.drive.is_managed(), entry.work(), entry.level(), entry.demand.most(), entry.held)
+                let lost = entry.thermal.as_ref().is_some_and(Thermal::is_lost);
+                (entry.drive.is_managed(), entry.work(), entry.level(), lost, entry.demand.most(), entry.held)
             };
             let before = inputs(entry);
             happens(entry, figures);
-            self.stale |= before != inputs(entry);
+            let moved = before != inputs(entry);
+            self.stale |= moved;
+            self.moved |= moved;
         }
     }
 
@@ -386,29 +415,32 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         let Some(meter) = self.meter.as_mut() else { return };
         let was_lost = meter.is_lost();
         if let Some(valid) = reading.and_then(|reading| meter.reads(reading, now, base_load)) {
-            let before = self.ledger.correction();
+            let before = (self.ledger.correction(), self.ledger.is_held());
             self.ledger.meter_reads(valid.value, valid.uncertainty, valid.since_last);
-            self.stale |= was_lost || before != self.ledger.correction();
+            self.stale |= was_lost || before.0 != self.ledger.correction();
+            self.moved |= was_lost || before != (self.ledger.correction(), self.ledger.is_held());
             self.alarms.meter_above_prediction.worsen(self.ledger.correction());
         }
     }
 
-    fn decide(&mut self, now: Instant) {
+    /// Decides; `false`: the plan that stood until now did not fit.
+    fn decide(&mut self, now: Instant) -> bool {
         self.advance(now);
-        self.plan(now);
+        let mut fitted = self.plan(now);
         if !self.send(now) {
             for slot in (0..=u8::MAX).take(DRIVES) {
                 self.scrub(slot);
             }
-            self.plan(now);
+            fitted &= self.plan(now);
             self.send(now);
         }
         self.send_wishes(now);
         self.raise_alarms(now);
+        fitted
     }
 
-    /// Brings the draws up to date, and the plan where it must or may be.
-    fn plan(&mut self, now: Instant) {
+    /// Brings the draws up to date, and the plan where it must or may be; `false`: the one that stood did not fit.
+    fn plan(&mut self, now: Instant) -> bool {
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         for (slot, entry) in self.entries.iter().enumerate() {
             if let Some(entry) = entry {
@@ -430,6 +462,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             rotation::rotate(figures, &mut self.entries);
             self.next_rotation = now.after(self.config.rotation_interval);
         }
+        fits
     }
 
     /// Lets time pass in every part that has a deadline.
@@ -573,6 +606,86 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A report that ends the call early changes no decision: a governor that decides at every call does the same.
+    #[test]
+    fn reports_that_change_nothing_change_nothing() {
+        let meter = MeterConfig {
+            quantum: Milliwatts::from_watts(2),
+            noise: Milliwatts::ZERO,
+            full_scale: Milliwatts::from_watts(400),
+            timeout: Microseconds::from_secs(3),
+            stuck_after: None,
+        };
+        let config = Config { meter: Some(meter), ..Config::new(Milliwatts::from_watts(100), Milliwatts::ZERO) };
+        let mut quick = Governor::<6, 1>::new(config);
+        quick.add_profile(crate::profile::d5_p5336()).unwrap();
+        let mut thorough = quick.clone();
+        let mut now = 0u64;
+        let mut dice = 1u64;
+        let mut roll = |sides: u64| {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (dice >> 33) % sides
+        };
+        let mut states = [PowerState::PS0; 6];
+        let mut answers: Vec<Event, 8> = Vec::new();
+        let (mut commands, mut ended_early) = (0, 0);
+        for step in 0..6_000u64 {
+            now += if roll(3) == 0 { 0 } else { roll(400_000) };
+            let slot = u8::try_from(roll(6)).unwrap();
+            let event = match roll(8) {
+                _ if step < 6 => Event::Attached {
+                    slot: u8::try_from(step).unwrap(),
+                    drive: DriveConfig {
+                        thermal: Some(crate::thermal::ThermalLimits::from_thresholds(None, None)),
+                        ..DriveConfig::new(ProfileIndex(0), Milliwatts::from_watts(25))
+                    },
+                },
+                0..=2 if !answers.is_empty() => answers.remove(0),
+                0 => Event::Tick,
+                1 => Event::Work { slot, seen: crate::profile::WorkSet::ALL },
+                2 | 3 => {
+                    let spread = if roll(40) == 0 { 50 } else { 3 };
+                    let celsius = 40 + i32::try_from(roll(spread)).unwrap();
+                    Event::Temperature { slot, reading: crate::units::Kelvin::from_celsius(celsius) }
+                }
+                4 => Event::Meter(Some(Milliwatts::new(u32::try_from(88_000 + roll(14_000)).unwrap()))),
+                5 if roll(50) == 0 => Event::Cap(Milliwatts::from_watts(u32::try_from(70 + roll(60)).unwrap())),
+                6 if roll(60) == 0 => Event::Reset { slot },
+                _ => {
+                    let spread = if roll(20) == 0 { 30 } else { 2 };
+                    let wanted = crate::units::BytesPerSecond::new(100_000_000 * (1 + roll(spread)));
+                    Event::Demand { slot, wanted: Some(wanted) }
+                }
+            };
+            if let Event::Reset { slot } = event {
+                states[usize::from(slot)] = PowerState::PS0;
+                answers.retain(|answer| answer.slot() != Some(slot));
+            }
+            quick.handle(Instant::from_micros(now), event.clone());
+            ended_early += u32::from(!quick.moved);
+            thorough.rests_until = None;
+            thorough.handle(Instant::from_micros(now), event.clone());
+            loop {
+                let command = quick.poll();
+                assert_eq!(command, thorough.poll(), "at {now}, after {event:?}");
+                let Some(command) = command else { break };
+                commands += 1;
+                if let Command::Drive { slot, id, request, .. } = command {
+                    let outcome = match request {
+                        Request::SetPowerState(state) => {
+                            states[usize::from(slot)] = state;
+                            Outcome::Done
+                        }
+                        _ => Outcome::Is(states[usize::from(slot)]),
+                    };
+                    answers.push(Event::Completed { slot, id, outcome }).unwrap();
+                }
+            }
+            assert_eq!(quick.next_deadline(), thorough.next_deadline());
+        }
+        assert!(commands > 300 && ended_early > 1_500, "{commands} commands, {ended_early} ended early");
+    }
 
     /// A slot is a byte, and all its values may be used.
     #[test]

@@ -88,6 +88,8 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     /// Something happened to a drive that may sleep.
     pub(super) fn sleeper_steps(&mut self, slot: Slot, event: Event, now: Instant) {
         let Some(Some(sleeping)) = self.sleepers.get_mut(usize::from(slot)) else { return };
+        // Whether to sleep depends on every report, also on one that changes nothing else.
+        self.moved = true;
         sleeping.sleeper.step(now, event);
         if matches!(event, Event::Attached | Event::Removed) {
             sleeping.in_flight = None;
