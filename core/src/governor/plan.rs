@@ -169,7 +169,7 @@ pub(super) fn replan<const DRIVES: usize>(
 
 /// Gives the free drives of a unit their states.
 fn give<const DRIVES: usize>(terms: &Terms<'_>, entries: &mut [Option<Entry>; DRIVES], slot: u8, choice: PowerState) {
-    for member in 0..DRIVES {
+    for member in unit::reach(entries, slot) {
         let state = match unit::pair(entries, slot, member) {
             Some((first, entry)) if terms.is_free(entry) => terms.follows(first, choice, entry),
             _ => continue,
