@@ -11,7 +11,7 @@ use wattline_core::governor::{
 };
 use wattline_core::nvme::{PowerState, Status};
 use wattline_core::profile::{Measured, PerWork, Profile, StateProfile, Work, WorkSet};
-use wattline_core::thermal::ThermalLimits;
+use wattline_core::thermal::{Cooling, CoolingConfig, Fans, ThermalLimits, Threshold, ThrottleCounters};
 use wattline_core::units::{BytesPerSecond, Instant, Kelvin, Microseconds, Milliwatts};
 
 // ---- anything ----
@@ -85,15 +85,18 @@ fn profile() -> BoxedStrategy<Profile> {
 
 fn limits() -> impl Strategy<Value = ThermalLimits> {
     let sensible = (310..370u16).prop_map(|warning| ThermalLimits::from_thresholds(Some(Kelvin::new(warning)), None));
-    let any = ((kelvin(), kelvin(), kelvin(), kelvin()), span(), any::<u32>(), span()).prop_map(
-        |((warm, hot, critical, hysteresis), dwell, worst_slew_mk_per_s, timeout)| ThermalLimits {
+    let threshold = || (kelvin(), kelvin(), span()).prop_map(|(enter, leave, dwell)| Threshold { enter, leave, dwell });
+    let thresholds = (threshold(), threshold(), threshold(), kelvin());
+    let any = (thresholds, span(), any::<u32>(), span(), prop::option::of(span())).prop_map(
+        |((warm, hot, critical, limit), look_ahead, worst_slew_mk_per_s, timeout, frozen_after)| ThermalLimits {
             warm,
             hot,
             critical,
-            hysteresis,
-            dwell,
+            limit,
+            look_ahead,
             worst_slew_mk_per_s,
             timeout,
+            frozen_after,
         },
     );
     prop_oneof![2 => sensible, 1 => any]
@@ -124,27 +127,49 @@ fn meter_config() -> impl Strategy<Value = MeterConfig> {
     )
 }
 
+fn cooling() -> impl Strategy<Value = Cooling> {
+    let fans = prop_oneof![Just(Fans::Regulating), Just(Fans::AtLimit), Just(Fans::Failed)];
+    (prop::option::weighted(0.9, kelvin()), fans, prop::bool::weighted(0.2))
+        .prop_map(|(inlet, fans, coolant_lost)| Cooling { inlet, fans, coolant_lost })
+}
+
+fn cooling_config() -> impl Strategy<Value = CoolingConfig> {
+    let figures = (total_milliwatts(), total_milliwatts(), total_milliwatts());
+    (figures, kelvin(), kelvin(), span(), span()).prop_map(
+        |((fans_at_limit, fans_failed, coolant_lost), design_inlet, hottest_inlet, dwell, timeout)| CoolingConfig {
+            fans_at_limit,
+            fans_failed,
+            coolant_lost,
+            design_inlet,
+            hottest_inlet,
+            dwell,
+            timeout,
+        },
+    )
+}
+
 fn config() -> BoxedStrategy<Config> {
     let powers = (total_milliwatts(), total_milliwatts(), milliwatts(), milliwatts());
     let spans = (span(), span(), span());
-    (powers, spans, any::<bool>(), prop::option::weighted(0.4, meter_config()), 0..5u8)
-        .prop_map(
-            |((cap, base, margin, overhead), (window, dwell, rotation_interval), trust_measured, meter, patience)| {
-                Config {
-                    // Half of the draws, so that there is something to share out.
-                    base_load: Milliwatts::new(base.get() / 4),
-                    margin: Milliwatts::new(margin.get() / 4),
-                    overhead: Milliwatts::new(overhead.get() / 8),
-                    window,
-                    trust_measured,
-                    meter,
-                    dwell,
-                    rotation_interval,
-                    patience,
-                    ..Config::new(cap, Milliwatts::ZERO)
-                }
-            },
-        )
+    let cooling = prop::option::weighted(0.3, cooling_config());
+    (powers, spans, any::<bool>(), prop::option::weighted(0.4, meter_config()), (0..5u8, cooling))
+        .prop_map(|((cap, base, margin, overhead), (window, dwell, rotation_interval), trust_measured, meter, rest)| {
+            let (patience, cooling) = rest;
+            Config {
+                // Half of the draws, so that there is something to share out.
+                base_load: Milliwatts::new(base.get() / 4),
+                margin: Milliwatts::new(margin.get() / 4),
+                overhead: Milliwatts::new(overhead.get() / 8),
+                window,
+                trust_measured,
+                meter,
+                dwell,
+                rotation_interval,
+                patience,
+                cooling,
+                ..Config::new(cap, Milliwatts::ZERO)
+            }
+        })
         .boxed()
 }
 
@@ -208,6 +233,11 @@ fn event() -> BoxedStrategy<Event> {
         1 => (slot(), id(), outcome()).prop_map(|(slot, id, outcome)| Event::Completed { slot, id, outcome }),
         1 => (slot(), id()).prop_map(|(slot, id)| Event::Lost { slot, id }),
         2 => prop::option::weighted(0.9, total_milliwatts()).prop_map(Event::Meter),
+        1 => (slot(), 0..4u32, 0..4u32).prop_map(|(slot, light_transitions, heavy_transitions)| {
+            let counters = ThrottleCounters { light_transitions, heavy_transitions, ..ThrottleCounters::default() };
+            Event::Throttling { slot, counters }
+        }),
+        2 => cooling().prop_map(Event::Cooling),
     ]
     .boxed()
 }

@@ -4,7 +4,7 @@ use super::event::{Alarm, Command, Slot};
 use crate::drive::{Cause, CommandId, Lever};
 use crate::nvme::Status;
 use crate::profile::WorkSet;
-use crate::units::Milliwatts;
+use crate::units::{Kelvin, Milliwatts};
 
 /// One alarm: how it stands, and what was told last.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +51,8 @@ pub(super) struct DriveAlarms {
     pub(super) backstop_refused: Latch<Option<Status>>,
     pub(super) record_damaged: Latch<()>,
     pub(super) no_answer: Latch<CommandId>,
+    pub(super) temperature_frozen: Latch<()>,
+    pub(super) throttled: Latch<Kelvin>,
 }
 
 /// All alarms.
@@ -60,6 +62,7 @@ pub(super) struct Alarms<const DRIVES: usize> {
     pub(super) meter_lost: Latch<()>,
     pub(super) meter_above_prediction: Latch<Milliwatts>,
     pub(super) clock_backwards: Latch<()>,
+    pub(super) cooling_reduced: Latch<Milliwatts>,
     pub(super) drives: [DriveAlarms; DRIVES],
 }
 
@@ -70,6 +73,7 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
             meter_lost: Latch::default(),
             meter_above_prediction: Latch::default(),
             clock_backwards: Latch::default(),
+            cooling_reduced: Latch::default(),
             drives: [DriveAlarms::default(); DRIVES],
         }
     }
@@ -93,6 +97,9 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
         if let Some(((), raised)) = self.clock_backwards.change() {
             return Some((Alarm::ClockBackwards, raised));
         }
+        if let Some((missing, raised)) = self.cooling_reduced.change() {
+            return Some((Alarm::CoolingReduced { missing }, raised));
+        }
         (0..=u8::MAX).zip(&mut self.drives).find_map(|(slot, drive)| drive.next_change(slot))
     }
 }
@@ -107,6 +114,8 @@ impl DriveAlarms {
         self.backstop_refused.set(None);
         self.record_damaged.set(None);
         self.no_answer.set(None);
+        self.temperature_frozen.set(None);
+        self.throttled.set(None);
     }
 
     fn next_change(&mut self, slot: Slot) -> Option<(Alarm, bool)> {
@@ -128,7 +137,13 @@ impl DriveAlarms {
         if let Some((id, raised)) = self.no_answer.change() {
             return Some((Alarm::NoAnswer { slot, id }, raised));
         }
-        let ((), raised) = self.record_damaged.change()?;
-        Some((Alarm::RecordDamaged { slot }, raised))
+        if let Some(((), raised)) = self.record_damaged.change() {
+            return Some((Alarm::RecordDamaged { slot }, raised));
+        }
+        if let Some(((), raised)) = self.temperature_frozen.change() {
+            return Some((Alarm::TemperatureFrozen { slot }, raised));
+        }
+        let (lowered, raised) = self.throttled.change()?;
+        Some((Alarm::Throttled { slot, lowered }, raised))
     }
 }

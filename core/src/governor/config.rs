@@ -6,7 +6,7 @@ use crate::drive::Levers;
 use crate::nvme::PowerState;
 use crate::nvme::feature::thermal_management::ThermalManagement;
 use crate::profile::WorkSet;
-use crate::thermal::ThermalLimits;
+use crate::thermal::{CoolingConfig, ThermalLimits};
 use crate::units::{BytesPerSecond, Microseconds, Milliwatts};
 
 /// The whole system.
@@ -34,6 +34,9 @@ pub struct Config {
     pub rotation_interval: Microseconds,
     /// How many lost, refused or ignored commands in a row leave a drive unmanaged.
     pub patience: u8,
+    /// What the cooling is good for, where all drives together are to stay within it. How it stands must then be
+    /// reported.
+    pub cooling: Option<CoolingConfig>,
 }
 
 /// How good the meter is.
@@ -164,6 +167,7 @@ impl Config {
             dwell: Microseconds::from_secs(2),
             rotation_interval: Microseconds::from_secs(10),
             patience: 3,
+            cooling: None,
         }
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Entry {
     pub(super) seen_until: Option<Instant>,
     /// It was seen doing nothing.
     pub(super) idle: bool,
+    /// What it does has been reported since it came.
+    pub(super) watched: bool,
     /// When it was sent to a lower state last.
     pub(super) lowered: Instant,
     /// What it has had so far: the value of its states, summed over time.
@@ -71,6 +73,7 @@ impl Entry {
             seen: WorkSet::NONE,
             seen_until: None,
             idle: false,
+            watched: false,
             lowered: now,
             service: 0,
             turns: 0,
@@ -275,6 +278,19 @@ impl<'a> Figures<'a> {
             Some(throughput) => u32::try_from(throughput.get() / 1000).unwrap_or(u32::MAX),
             None => self.figure(entry, state).get().saturating_mul(KILOBYTES_PER_SECOND_PER_MILLIWATT),
         }
+    }
+
+    /// About what the drive takes now, of one whose work is reported and that is not on its way between two states: the
+    /// figure of its state, or its idle power, which is taken for a quarter of its lowest state's where the profile
+    /// says nothing (a guess).
+    pub(super) fn load(self, entry: &Entry) -> Option<Milliwatts> {
+        let state = entry.drive.ready_in().filter(|_| entry.watched)?;
+        if !entry.idle && self.operational_states(entry).contains(state) {
+            return Some(self.figure(entry, state));
+        }
+        let profile = self.profiles.get(usize::from(entry.config.profile.0))?;
+        let (lowest, _) = self.range(entry)?;
+        Some(profile.idle.unwrap_or(Milliwatts::new(lowest.get() / 4)))
     }
 
     /// How long after an accepted change the drive's power has followed: what its profile says, else the state's entry

@@ -7,6 +7,7 @@ use crate::drive::{Cause, CommandId, Lever, Outcome, Request};
 use crate::history::Counters;
 use crate::nvme::Status;
 use crate::profile::WorkSet;
+use crate::thermal::{Cooling, ThrottleCounters};
 use crate::units::{Kelvin, Milliwatts};
 
 /// The place of a drive: 0 up to the governor's `DRIVES`, not included.
@@ -80,6 +81,16 @@ pub enum Event {
         /// What was counted.
         counters: Counters,
     },
+    /// The counters of the drive's own thermal management were read. What they have come to since the last such event
+    /// says whether the drive was given too much.
+    Throttling {
+        /// Which drive.
+        slot: Slot,
+        /// The counters of its SMART log.
+        counters: ThrottleCounters,
+    },
+    /// How the chassis is being cooled. Ignored where the configuration says nothing about cooling.
+    Cooling(Cooling),
 }
 
 impl Event {
@@ -87,7 +98,7 @@ impl Event {
     #[must_use]
     pub const fn slot(&self) -> Option<Slot> {
         match self {
-            Self::Tick | Self::Cap(_) | Self::Meter(_) => None,
+            Self::Tick | Self::Cap(_) | Self::Meter(_) | Self::Cooling(_) => None,
             Self::Attached { slot, .. }
             | Self::Removed { slot }
             | Self::Reset { slot }
@@ -95,7 +106,8 @@ impl Event {
             | Self::Temperature { slot, .. }
             | Self::Restored { slot, .. }
             | Self::Completed { slot, .. }
-            | Self::Lost { slot, .. } => Some(*slot),
+            | Self::Lost { slot, .. }
+            | Self::Throttling { slot, .. } => Some(*slot),
         }
     }
 }
@@ -142,6 +154,8 @@ pub enum Reason {
     Heat,
     /// The drive's own thermal thresholds are set behind ours.
     Backstop,
+    /// The chassis removes less heat than was promised.
+    Cooling,
 }
 
 /// Why somebody should look.
@@ -209,6 +223,24 @@ pub enum Alarm {
         /// The command.
         id: CommandId,
     },
+    /// The drive's temperature does not move although its load does: it counts as rising, and after a while the drive is
+    /// held in its lowest operational state.
+    TemperatureFrozen {
+        /// Which.
+        slot: Slot,
+    },
+    /// The drive slowed itself down, or was warmer than it should be: its limits are lowered.
+    Throttled {
+        /// Which.
+        slot: Slot,
+        /// By so much.
+        lowered: Kelvin,
+    },
+    /// The chassis removes less heat than it is designed for.
+    CoolingReduced {
+        /// By this much.
+        missing: Milliwatts,
+    },
 }
 
 impl Alarm {
@@ -216,16 +248,20 @@ impl Alarm {
     #[must_use]
     pub const fn slot(&self) -> Option<Slot> {
         match self {
-            Self::CannotHold { .. } | Self::MeterLost | Self::MeterAbovePrediction { .. } | Self::ClockBackwards => {
-                None
-            }
+            Self::CannotHold { .. }
+            | Self::CoolingReduced { .. }
+            | Self::MeterLost
+            | Self::MeterAbovePrediction { .. }
+            | Self::ClockBackwards => None,
             Self::Unmanaged { slot, .. }
             | Self::UndeclaredWork { slot, .. }
             | Self::TemperatureLost { slot }
             | Self::LeverRefused { slot, .. }
             | Self::BackstopRefused { slot, .. }
             | Self::RecordDamaged { slot }
-            | Self::NoAnswer { slot, .. } => Some(*slot),
+            | Self::NoAnswer { slot, .. }
+            | Self::TemperatureFrozen { slot }
+            | Self::Throttled { slot, .. } => Some(*slot),
         }
     }
 }

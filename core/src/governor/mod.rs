@@ -42,10 +42,11 @@ pub use crate::drive::{Cause, CommandId, Lever, Levers, Outcome, Phase, Request}
 use crate::history::Counters;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile};
-use crate::units::{Instant, Microseconds, Milliwatts};
+use crate::thermal::{Chassis, Sensing, Thermal};
+use crate::units::{Instant, Kelvin, Microseconds, Milliwatts};
 
 /// Raised whenever the same events are meant to give other commands than before. Journals carry it.
-pub const DECISION_VERSION: u16 = 1;
+pub const DECISION_VERSION: u16 = 2;
 
 /// Holds up to `DRIVES` drives of up to `PROFILES` kinds within a power and a heat budget.
 #[derive(Clone, Debug)]
@@ -55,6 +56,7 @@ pub struct Governor<const DRIVES: usize, const PROFILES: usize> {
     entries: [Option<Entry>; DRIVES],
     ledger: Ledger<DRIVES>,
     meter: Option<Meter>,
+    chassis: Option<Chassis>,
     alarms: Alarms<DRIVES>,
     clock: Clock,
     next_id: u32,
@@ -80,6 +82,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         Self {
             ledger: Ledger::new(config.cap, config.base_load, config.margin),
             meter: config.meter.clone().map(Meter::new),
+            chassis: config.cooling.clone().map(Chassis::new),
             next_rotation: Instant::START.after(config.rotation_interval),
             config,
             profiles: Vec::new(),
@@ -155,8 +158,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
         let now = self.clock.ours();
         let entries = || self.entries.iter().flatten();
         let of_drives = entries().filter_map(|entry| entry.drive.settles_at());
-        let of_heat = entries().filter_map(|entry| entry.thermal.as_ref()).filter(|thermal| !thermal.is_lost());
-        let of_heat = of_heat.map(|thermal| thermal.next_deadline(now));
+        let of_heat = entries().filter_map(|entry| entry.thermal.as_ref()?.next_deadline(now));
         let of_work = entries().filter_map(|entry| entry.seen_until);
         let waiting =
             entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
@@ -171,7 +173,8 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             && entries().filter(|entry| entry.drive.is_managed()).count() > 1;
         let of_rotation = rotates.then_some(self.next_rotation);
         let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
-        let of_system = [of_plan, of_rotation, of_meter].into_iter().flatten();
+        let of_cooling = self.chassis.as_ref().and_then(|chassis| chassis.next_deadline(now));
+        let of_system = [of_plan, of_rotation, of_meter, of_cooling].into_iter().flatten();
         let ours = of_drives
             .chain(of_heat)
             .chain(of_work)
@@ -233,6 +236,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 let counts_for = self.config.window.saturating_add(self.config.dwell);
                 self.with(slot, |entry, _| {
                     entry.idle = seen.is_empty();
+                    entry.watched = true;
                     if !entry.config.declared.contains_all(seen) {
                         entry.seen = entry.seen.union(seen);
                         entry.seen_until = None;
@@ -246,6 +250,16 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                     thermal.reads(reading, now);
                 }
             }),
+            Event::Throttling { slot, counters } => self.with(slot, |entry, _| {
+                if let Some(thermal) = entry.thermal.as_mut() {
+                    thermal.throttles(counters, now);
+                }
+            }),
+            Event::Cooling(cooling) => {
+                if let Some(chassis) = self.chassis.as_mut() {
+                    chassis.reads(cooling, now);
+                }
+            }
             Event::Completed { slot, id, outcome } => {
                 let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
                 let (window, patience) = (self.config.window, self.config.patience);
@@ -384,15 +398,24 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             meter.advance(now);
             self.stale |= was_lost != meter.is_lost();
         }
+        if let Some(chassis) = self.chassis.as_mut() {
+            chassis.advance(now);
+            let before = self.ledger.allowance();
+            self.ledger.set_cooling(chassis.ceiling());
+            self.stale |= before != self.ledger.allowance();
+            self.alarms.cooling_reduced.worsen(chassis.reduced_by());
+        }
         for slot in (0..=u8::MAX).take(DRIVES) {
-            self.with(slot, |entry, _| {
+            self.with(slot, |entry, figures| {
                 entry.drive.change(|drive| drive.advance(now));
                 entry.want_backstop();
                 if entry.seen_until.is_some_and(|until| until <= now) {
                     entry.seen = crate::profile::WorkSet::NONE;
                     entry.seen_until = None;
                 }
+                let load = figures.load(entry);
                 if let Some(thermal) = entry.thermal.as_mut() {
+                    thermal.loads(load, now);
                     thermal.advance(now);
                 }
             });
@@ -403,7 +426,8 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
     /// a raise would have been paid out of a damaged record; none was sent.
     fn send(&mut self, now: Instant) -> bool {
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
-        let shedding = self.ledger.excess() > Milliwatts::ZERO;
+        let shedding = (self.ledger.excess() > Milliwatts::ZERO)
+            .then(|| if self.ledger.is_limited_by_cooling() { Reason::Cooling } else { Reason::Shed });
         for entry in self.entries.iter_mut().flatten() {
             if let Some(due) = due(figures, entry, shedding, now).filter(|(_, reason, _)| *reason != Reason::Raise) {
                 if matches!(due, (Request::SetPowerState(_), ..)) {
@@ -448,7 +472,6 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
                 _ => None,
             });
             alarms.undeclared_work.set((!entry.seen.is_empty()).then(|| entry.work()));
-            alarms.temperature_lost.set(entry.thermal.as_ref().filter(|thermal| thermal.is_lost()).map(|_| ()));
             let lever = entry.drive.lever();
             alarms.lever_refused.set((lever != Lever::PowerState).then_some(lever));
             alarms.backstop_refused.set(match entry.backstop.as_ref().map(Backstop::phase) {
@@ -457,6 +480,11 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
             });
             alarms.record_damaged.set(entry.damaged.then_some(()));
             alarms.no_answer.set(entry.awaits.filter(|_| entry.is_late(now, window)));
+            let senses = |sensing| entry.thermal.as_ref().is_some_and(|thermal| thermal.sensing() == sensing);
+            alarms.temperature_lost.set(senses(Sensing::Lost).then_some(()));
+            alarms.temperature_frozen.set(senses(Sensing::Frozen).then_some(()));
+            let lowered = entry.thermal.as_ref().map(Thermal::lowered);
+            alarms.throttled.set(lowered.filter(|lowered| *lowered > Kelvin::ZERO));
         }
         // The least that can be promised is never more than what is promised.
         let exceeded = self.ledger.excess() > Milliwatts::ZERO;
@@ -469,7 +497,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES> {
 
 /// What a drive is to be asked next, why, and the watts that it frees; `None` where there is nothing to ask, or an
 /// answer is awaited.
-fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Option<Due> {
+fn due(figures: Figures<'_>, entry: &Entry, shedding: Option<Reason>, now: Instant) -> Option<Due> {
     if entry.awaits.is_some() || now < entry.drive.not_before() {
         return None;
     }
@@ -480,8 +508,11 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Opt
     }
     let change = entry.drive.ready_in().zip(entry.target).filter(|(is, wanted)| is != wanted);
     let Some((current, target)) = change else {
-        let backstop =
-            entry.backstop.as_ref().filter(|_| !shedding || !entry.drive.is_managed()).and_then(Backstop::due)?;
+        let backstop = entry
+            .backstop
+            .as_ref()
+            .filter(|_| shedding.is_none() || !entry.drive.is_managed())
+            .and_then(Backstop::due)?;
         return Some((backstop, Reason::Backstop, Milliwatts::ZERO));
     };
     // A sleeping drive has what it may wake into.
@@ -490,8 +521,8 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Opt
     let gets = figures.figure(entry, target);
     let reason = if gets > has {
         Reason::Raise
-    } else if shedding {
-        Reason::Shed
+    } else if let Some(shedding) = shedding {
+        shedding
     } else if !figures.is_available(entry, current) {
         Reason::Heat
     } else {

@@ -5,7 +5,8 @@ use wattline_core::governor::{
 };
 use wattline_core::nvme::PowerState;
 use wattline_core::profile::{Profile, StateProfile, WorkSet};
-use wattline_core::units::Instant;
+use wattline_core::thermal::{Cooling, Fans};
+use wattline_core::units::{Instant, Kelvin};
 
 use super::{SLOTS, TestGovernor};
 
@@ -70,7 +71,7 @@ impl Watched {
 
 /// All commands; there is one slot for each drive and for each alarm, so they cannot be many.
 pub(crate) fn drain(governor: &mut TestGovernor) -> Vec<Command> {
-    let bound = usize::from(SLOTS) * 4 + 8;
+    let bound = usize::from(SLOTS) * 6 + 8;
     let commands: Vec<_> = std::iter::from_fn(|| governor.poll()).take(bound + 1).collect();
     assert!(commands.len() <= bound, "poll does not come to an end");
     assert!(governor.poll().is_none(), "a poll after the last");
@@ -151,20 +152,54 @@ pub(crate) struct Ledger {
     elapsed: u64,
     last: Option<u64>,
     alarms: Vec<Alarm>,
+    cooling: Cooling,
 }
 
 impl Ledger {
     fn new(config: Config, profiles: &[Profile]) -> Self {
         let drives = vec![None; usize::from(SLOTS)];
-        Self { config, profiles: profiles.to_vec(), drives, elapsed: 0, last: None, alarms: Vec::new() }
+        Self {
+            config,
+            profiles: profiles.to_vec(),
+            drives,
+            elapsed: 0,
+            last: None,
+            alarms: Vec::new(),
+            cooling: Cooling::default(),
+        }
     }
 
     // ---- what it is asked ----
 
-    /// Cap less base load less margin. The meter's correction can only lower that.
+    /// Cap less base load less margin, and no more than the chassis was said last to be good for. The meter's correction
+    /// can only lower that, as can what was said of the chassis before.
     pub(crate) fn allowance(&self) -> u64 {
         let Config { cap, base_load, margin, .. } = self.config;
-        u64::from(cap.get()).saturating_sub(u64::from(base_load.get()) + u64::from(margin.get()))
+        let power = u64::from(cap.get()).saturating_sub(u64::from(base_load.get()) + u64::from(margin.get()));
+        power.min(self.heat())
+    }
+
+    fn heat(&self) -> u64 {
+        let Some(config) = &self.config.cooling else { return u64::MAX };
+        let mut figures = Vec::new();
+        match self.cooling.fans {
+            Fans::Regulating => {}
+            Fans::AtLimit => figures.push(config.fans_at_limit),
+            Fans::Failed => figures.push(config.fans_failed),
+        }
+        if self.cooling.coolant_lost {
+            figures.push(config.coolant_lost);
+        }
+        let Some(figure) = figures.into_iter().min() else { return u64::MAX };
+        // What no inlet can have says nothing.
+        let inlet = self.cooling.inlet.filter(|inlet| (-60..=127).contains(&inlet.celsius()));
+        let [inlet, design, hottest] =
+            [inlet.unwrap_or_default(), config.design_inlet, config.hottest_inlet].map(Kelvin::celsius);
+        if hottest <= design || inlet <= design {
+            return u64::from(figure.get());
+        }
+        let degrees = |from: i32, to: i32| u64::try_from(to - from).unwrap_or_default();
+        u64::from(figure.get()) * degrees(inlet, hottest) / degrees(design, hottest)
     }
 
     /// The sum of what all drives may take now.
@@ -221,7 +256,12 @@ impl Ledger {
         }
         let lingers_for = self.config.window.saturating_add(self.config.dwell).get();
         match event {
-            Event::Tick | Event::Temperature { .. } | Event::Meter(_) | Event::Restored { .. } => {}
+            Event::Tick
+            | Event::Temperature { .. }
+            | Event::Throttling { .. }
+            | Event::Meter(_)
+            | Event::Restored { .. } => {}
+            Event::Cooling(cooling) => self.cooling = *cooling,
             Event::Cap(cap) => self.config.cap = *cap,
             Event::Attached { slot, drive } => {
                 let unmanaged = |alarm: &Alarm| matches!(alarm, Alarm::Unmanaged { slot: of, .. } if of == slot);
@@ -451,7 +491,7 @@ impl Ledger {
         });
         let missing = self.floor(false).saturating_sub(allowance).min(u64::from(u32::MAX));
         assert!(missing == 0 || told >= Some(missing), "{missing} mW are missing, told: {told:?}");
-        let surely_fits = self.config.meter.is_none() && self.floor(true) <= allowance;
+        let surely_fits = self.config.meter.is_none() && self.config.cooling.is_none() && self.floor(true) <= allowance;
         assert!(told.is_none() || !surely_fits, "everything fits, and still CannotHold {told:?}");
     }
 
