@@ -223,8 +223,8 @@ pub enum Alarm {
         /// The command.
         id: CommandId,
     },
-    /// The drive's temperature does not move although its load does: it counts as rising, and after a while the drive is
-    /// held in its lowest operational state.
+    /// The drive's temperature does not move although its load does: it counts as rising, and after a while the drive
+    /// is held in its lowest operational state.
     TemperatureFrozen {
         /// Which.
         slot: Slot,

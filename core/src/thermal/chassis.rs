@@ -2,15 +2,15 @@
 //!
 //! While the fans still have something to add, they answer warmth, and each drive's own limits are enough. Once they
 //! are at their limit or have failed, or the coolant is lost, the heat that leaves is what it is, and what comes in has
-//! to follow. The ceiling is linear in what air can take up: all of a configured figure at the inlet temperature that it
-//! was configured for, nothing where the inlet is as warm as drives may become:
+//! to follow. The ceiling is linear in what air can take up: all of a configured figure at the inlet temperature that
+//! it was configured for, nothing where the inlet is as warm as drives may become:
 //!
 //! ```text
 //!   ceiling = figure × (hottest − inlet) / (hottest − design inlet),   at most the figure
 //! ```
 //!
-//! Of several figures that apply, the lowest counts. A lower ceiling holds at once, a higher one after it has been to be
-//! had for `dwell`. Without a reading of the inlet for `timeout`, it counts as halfway to the hottest (a guess).
+//! Of several figures that apply, the lowest counts. A lower ceiling holds at once, a higher one after it has been to
+//! be had for `dwell`. Without a reading of the inlet for `timeout`, it counts as halfway to the hottest (a guess).
 //!
 //! **What it leaves out.** Heat that is stored on the way: the ceiling is what can be held, and so it is early.
 

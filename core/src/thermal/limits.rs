@@ -61,8 +61,8 @@ const DWELL: Microseconds = Microseconds::from_secs(10);
 impl ThermalLimits {
     /// Limits from what a drive reports: the temperature that is not to be reached is its warning threshold (WCTEMP),
     /// or 3 K below its critical one (CCTEMP) where that is lower: some drives report both alike, or reversed.
-    /// Unreported or unbelievable thresholds do not count, and 70 °C does where there is no other. Every level begins 1 K
-    /// below, and is left 1 K below that.
+    /// Unreported or unbelievable thresholds do not count, and 70 °C does where there is no other. Every level begins 1
+    /// K below, and is left 1 K below that.
     ///
     /// The dwell of 10 s, the look ahead of 2 s, the slew of 0.5 K/s, the timeout of 30 s and the 120 s after which a
     /// reading counts as frozen are guesses.

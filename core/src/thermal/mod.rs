@@ -32,8 +32,8 @@
 //! | [`backstop`] | the temperatures that it is to be given |
 //! | [`chassis`] | how many watts all drives may turn into heat together |
 //!
-//! **What it leaves out.** The case, where no board sensor stands in for the composite temperature: it is estimated from
-//! that ([`ThermalLimits::with_touch_limit`]).
+//! **What it leaves out.** The case, where no board sensor stands in for the composite temperature: it is estimated
+//! from that ([`ThermalLimits::with_touch_limit`]).
 
 pub mod backstop;
 pub mod chassis;
@@ -541,8 +541,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever keeps the deadlines misses nothing: between them, time alone changes nothing. And a deadline is always
-        /// still to come.
+        /// Whoever keeps the deadlines misses nothing: between them, time alone changes nothing. And a deadline is
+        /// always still to come.
         #[test]
         fn nothing_changes_between_deadlines(steps in steps(), early in 1..1_000_000u64) {
             let mut thermal = drive();

@@ -171,8 +171,8 @@ impl Ledger {
 
     // ---- what it is asked ----
 
-    /// Cap less base load less margin, and no more than the chassis was said last to be good for. The meter's correction
-    /// can only lower that, as can what was said of the chassis before.
+    /// Cap less base load less margin, and no more than the chassis was said last to be good for. The meter's
+    /// correction can only lower that, as can what was said of the chassis before.
     pub(crate) fn allowance(&self) -> u64 {
         let Config { cap, base_load, margin, .. } = self.config;
         let power = u64::from(cap.get()).saturating_sub(u64::from(base_load.get()) + u64::from(margin.get()));

@@ -31,8 +31,8 @@ pub enum Policy {
     OnOff,
     /// The real governor, with the drive's own thermal management behind it.
     Ours,
-    /// The real governor where the user lets it go above the warning temperature, up to 1 K below the critical one. That
-    /// leaves no room for the drive's own management behind it.
+    /// The real governor where the user lets it go above the warning temperature, up to 1 K below the critical one.
+    /// That leaves no room for the drive's own management behind it.
     OursHigher,
     /// Not a policy but what is possible: every drive in its lowest state from the start.
     Lowest,

@@ -4,9 +4,9 @@
 //!   inlet ──▶ + what the room keeps without coolant ──▶ drives, cooled the better the more air passes
 //! ```
 //!
-//! **Airflow** is the fans' speed times the share of them that runs; the usual speed is 1. The resistance from a case to
-//! the air goes with airflow to the power of −0.8, as for turbulent flow along a plate. Fans speed up in proportion to
-//! how much warmer the hottest drive is than `fan_from_c`, up to [`AirModel::most_speed`].
+//! **Airflow** is the fans' speed times the share of them that runs; the usual speed is 1. The resistance from a case
+//! to the air goes with airflow to the power of −0.8, as for turbulent flow along a plate. Fans speed up in proportion
+//! to how much warmer the hottest drive is than `fan_from_c`, up to [`AirModel::most_speed`].
 //!
 //! **Coolant** carries the server's heat out of the room. Without it the room warms towards what
 //! [`AirModel::room_k_per_w`] says of the watts at the wall, with one time constant; with it again, it cools so.

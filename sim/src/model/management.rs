@@ -8,9 +8,9 @@
 //!          T < TMT1            T < TMT2
 //! ```
 //!
-//! **Guesses:** *light* lets a drive take the mean of its lowest and its highest operational state's watts, *heavy* what
-//! lies halfway between doing nothing and its lowest state. Drives look at their temperature more often than once a
-//! second, and keep quiet about what they do then.
+//! **Guesses:** *light* lets a drive take the mean of its lowest and its highest operational state's watts, *heavy*
+//! what lies halfway between doing nothing and its lowest state. Drives look at their temperature more often than once
+//! a second, and keep quiet about what they do then.
 
 /// The two temperatures.
 #[derive(Clone, Copy, Debug, PartialEq)]
