@@ -154,7 +154,7 @@ mod tests {
 
     use wattline_core::governor::{DriveConfig, Outcome, ProfileIndex, Share};
     use wattline_core::nvme::PowerState;
-    use wattline_core::thermal::ThermalLimits;
+    use wattline_core::thermal::{ThermalLimits, Threshold};
     use wattline_core::units::{BytesPerSecond, Kelvin, Microseconds, Milliwatts};
 
     use super::*;
@@ -222,14 +222,16 @@ mod tests {
 
     #[test]
     fn the_longest_message_fits() {
+        let threshold = Threshold { enter: Kelvin::MAX, leave: Kelvin::MAX, dwell: Microseconds::MAX };
         let longest = ThermalLimits {
-            warm: Kelvin::MAX,
-            hot: Kelvin::MAX,
-            critical: Kelvin::MAX,
-            hysteresis: Kelvin::MAX,
-            dwell: Microseconds::MAX,
+            warm: threshold,
+            hot: threshold,
+            critical: threshold,
+            limit: Kelvin::MAX,
+            look_ahead: Microseconds::MAX,
             worst_slew_mk_per_s: u32::MAX,
             timeout: Microseconds::MAX,
+            frozen_after: Some(Microseconds::MAX),
         };
         let drive = DriveConfig {
             fallback: PowerState::new(31).unwrap(),

@@ -17,6 +17,7 @@
 //! | [`world`] | one run |
 //! | [`trace`] | what was recorded of it |
 //! | [`check`] | what had to hold, judged by the true watts and the wire |
+//! | [`heat`] | what heat policies do in the same few places |
 //! | [`idle`] | what idle drives cost under a table of autonomous transitions |
 //! | [`optimum`] | the best that could be had, exactly |
 //! | [`outcome`] | the result: what was measured, what was expected, whether it held |
@@ -26,6 +27,7 @@
 
 pub mod calibration;
 pub mod check;
+pub mod heat;
 pub mod host;
 pub mod idle;
 pub mod model;

@@ -219,6 +219,7 @@ fn judge(
             .expect
             .margin_at_most_w
             .map(|most| verdicts::margin(governed.margin_w, most.watts(), calibration, scenario)),
+        scenario.expect.composite_below_c.map(|limit_c| verdicts::composite(trace, limit_c)),
     ];
     outcome.checks.extend(expected.into_iter().flatten());
     outcome.governed = Some(governed);

@@ -11,6 +11,7 @@ use crate::calibration::{Article, Calibration};
 use crate::idle::drive::Sleeper;
 use crate::model::chassis::{Chassis, ChassisModel};
 use crate::model::job::Demand;
+use crate::model::management::Thresholds;
 use crate::model::meter::MeterModel;
 use crate::model::ssd::{Sleep, Spread, Ssd, SsdModel};
 use crate::random::{Purpose, Random};
@@ -27,7 +28,9 @@ pub fn chassis(scenario: &Scenario, calibration: &Calibration, seed: u64) -> Cha
     let kind = Rc::new(SsdModel { sleep, ..calibration.ssd.clone() });
     let drives = (0u64..).take(section.count).map(|slot| {
         let spread = spread(seed, slot, section.spread_percent / 100.0);
-        Ssd::new(Rc::clone(&kind), spread, section.initial_ps, section.fallback_ps, model.inlet_c)
+        let mut drive = Ssd::new(Rc::clone(&kind), spread, section.initial_ps, section.fallback_ps, model.inlet_c);
+        drive.manage(section.management_c.map(|[light_c, heavy_c]| Thresholds { light_c, heavy_c }));
+        drive
     });
     let drives = drives.collect();
     Chassis::new(model, drives)
@@ -78,6 +81,7 @@ fn chassis_model(scenario: &Scenario, reference: &ChassisModel) -> ChassisModel 
         base_w: section.base_w.map_or(reference.base_w, |base| base.watts()),
         cooling: section.cooling.unwrap_or(reference.cooling),
         inlet_c: section.inlet_c.unwrap_or(reference.inlet_c),
+        fan_from_c: section.fan_from_c.unwrap_or(reference.fan_from_c),
         read_ceiling_gb_s: section.read_ceiling_gb_s.unwrap_or(reference.read_ceiling_gb_s),
         write_ceiling_gb_s: section.write_ceiling_gb_s.unwrap_or(reference.write_ceiling_gb_s),
         ..reference.clone()

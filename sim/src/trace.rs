@@ -38,6 +38,8 @@ pub struct Trace {
     pub wire: Vec<WireRecord>,
     /// The governor's alarms: which, and whether it was raised or is over.
     pub alarms: Vec<(Micros, Alarm, bool)>,
+    /// How often drives began to slow themselves down, all in all.
+    pub throttlings: u64,
     /// The governor's journal.
     pub journal: Vec<u8>,
 }

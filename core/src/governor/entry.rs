@@ -39,6 +39,8 @@ pub(super) struct Entry {
     pub(super) pace: Pace,
     /// It has been set so often that it is not raised for now.
     pub(super) held: bool,
+    /// What it does has been reported since it came.
+    pub(super) watched: bool,
     /// When it was sent to a lower state last.
     pub(super) lowered: Instant,
     /// What it has had so far: the value of its states, summed over time.
@@ -85,6 +87,7 @@ impl Entry {
             demand: Demand::default(),
             pace: Pace::default(),
             held: false,
+            watched: false,
             lowered: now,
             service: 0,
             turns: 0,
@@ -108,7 +111,7 @@ impl Entry {
 
     /// When time alone changes what was reported of it: its heat, its work, its demand.
     pub(super) fn due(&self, now: Instant) -> Option<Instant> {
-        let heat = self.thermal.as_ref().filter(|thermal| !thermal.is_lost()).map(|thermal| thermal.next_deadline(now));
+        let heat = self.thermal.as_ref().and_then(|thermal| thermal.next_deadline(now));
         [heat, self.seen_until, self.demand.until()].into_iter().flatten().min()
     }
 
@@ -338,6 +341,19 @@ impl<'a> Figures<'a> {
         let awake = entry.drive.heading_for().filter(|state| self.operational_states(entry).contains(*state));
         let has = awake.map_or_else(|| self.draw_now(entry), |heading| self.figure(entry, heading));
         self.figure(entry, state) > has
+    }
+
+    /// About what the drive takes now, of one whose work is reported and that is not on its way between two states: the
+    /// figure of its state, or its idle power, which is taken for a quarter of its lowest state's where the profile
+    /// says nothing (a guess).
+    pub(super) fn load(self, entry: &Entry) -> Option<Milliwatts> {
+        let state = entry.drive.ready_in().filter(|_| entry.watched)?;
+        if !entry.idle && self.operational_states(entry).contains(state) {
+            return Some(self.figure(entry, state));
+        }
+        let profile = self.profiles.get(usize::from(entry.config.profile.0))?;
+        let (lowest, _) = self.range(entry)?;
+        Some(profile.idle.unwrap_or(Milliwatts::new(lowest.get() / 4)))
     }
 
     /// How long after an accepted change the drive's power has followed: what its profile says, else the state's entry

@@ -48,8 +48,8 @@ use crate::history::Counters;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile};
 use crate::sleep::Sleeper;
-use crate::thermal::Thermal;
-use crate::units::{Instant, Microseconds, Milliwatts};
+use crate::thermal::{Chassis, Sensing, Thermal};
+use crate::units::{Instant, Kelvin, Microseconds, Milliwatts};
 
 /// Raised whenever the same events are meant to give other commands than before. Journals carry it.
 pub const DECISION_VERSION: u16 = 2;
@@ -63,6 +63,7 @@ pub struct Governor<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: 
     sleepers: [Option<Sleeping>; SLEEPERS],
     ledger: Ledger<DRIVES>,
     meter: Option<Meter>,
+    chassis: Option<Chassis>,
     alarms: Alarms<DRIVES>,
     clock: Clock,
     next_id: u32,
@@ -98,6 +99,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         Self {
             ledger,
             meter: config.meter.clone().map(Meter::new),
+            chassis: config.cooling.clone().map(Chassis::new),
             next_rotation: Instant::START.after(config.rotation_interval),
             config,
             profiles: Vec::new(),
@@ -210,7 +212,9 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             && entries().filter(|entry| entry.drive.is_managed()).count() > 1;
         let of_rotation = rotates.then_some(self.next_rotation);
         let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
-        let of_system = [of_plan, of_rotation, of_meter, self.sleepers_deadline(now)].into_iter().flatten();
+        let of_cooling = self.chassis.as_ref().and_then(|chassis| chassis.next_deadline(now));
+        let of_sleep = self.sleepers_deadline(now);
+        let of_system = [of_plan, of_rotation, of_meter, of_cooling, of_sleep].into_iter().flatten();
         of_drives
             .chain(of_reports)
             .chain(of_pace)
@@ -289,13 +293,18 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             }
             Event::Work { slot, seen } => {
                 let counts_for = self.config.window.saturating_add(self.config.dwell);
-                self.with(slot, |entry, _| {
+                self.with(slot, |entry, figures| {
                     entry.idle = seen.is_empty();
+                    entry.watched = true;
                     if !entry.config.declared.contains_all(seen) {
                         entry.seen = entry.seen.union(seen);
                         entry.seen_until = None;
                     } else if !entry.seen.is_empty() {
                         entry.seen_until.get_or_insert(now.after(counts_for));
+                    }
+                    let load = figures.load(entry);
+                    if let Some(thermal) = entry.thermal.as_mut() {
+                        thermal.loads(load, now);
                     }
                 });
                 self.sleeper_sees(slot, seen, now);
@@ -312,6 +321,16 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             Event::ShelfLimit { shelf, limit } => {
                 self.ledger.set_shelf(shelf, limit);
                 self.stale = true;
+            }
+            Event::Throttling { slot, counters } => self.with(slot, |entry, _| {
+                if let Some(thermal) = entry.thermal.as_mut() {
+                    thermal.throttles(counters, now);
+                }
+            }),
+            Event::Cooling(cooling) => {
+                if let Some(chassis) = self.chassis.as_mut() {
+                    chassis.reads(cooling, now);
+                }
             }
             Event::Completed { slot, id, outcome } => {
                 let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
@@ -374,8 +393,9 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         if let Some(entry) = self.entries.get_mut(usize::from(slot)).and_then(Option::as_mut) {
             let inputs = |entry: &Entry| {
-                let lost = entry.thermal.as_ref().is_some_and(Thermal::is_lost);
-                (entry.drive.is_managed(), entry.work(), entry.level(), lost, entry.demand.most(), entry.held)
+                let heat =
+                    entry.thermal.as_ref().map(|thermal| (thermal.level(), thermal.sensing(), thermal.lowered()));
+                (entry.drive.is_managed(), entry.work(), heat, entry.demand.most(), entry.held)
             };
             let before = inputs(entry);
             happens(entry, figures);
@@ -476,9 +496,16 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             }
             self.stale |= was_lost != meter.is_lost();
         }
+        if let Some(chassis) = self.chassis.as_mut() {
+            chassis.advance(now);
+            let before = self.ledger.allowance();
+            self.ledger.set_cooling(chassis.ceiling());
+            self.stale |= before != self.ledger.allowance();
+            self.alarms.cooling_reduced.worsen(chassis.reduced_by());
+        }
         for slot in (0..=u8::MAX).take(DRIVES) {
             let per_day = self.config.transitions_per_day;
-            self.with(slot, |entry, _| {
+            self.with(slot, |entry, figures| {
                 entry.drive.change(|drive| drive.advance(now));
                 entry.want_backstop();
                 entry.demand.advance(now);
@@ -487,7 +514,9 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
                     entry.seen = crate::profile::WorkSet::NONE;
                     entry.seen_until = None;
                 }
+                let load = figures.load(entry);
                 if let Some(thermal) = entry.thermal.as_mut() {
+                    thermal.loads(load, now);
                     thermal.advance(now);
                 }
             });
@@ -501,7 +530,10 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         let per_day = self.config.transitions_per_day;
         for (slot, entry) in self.entries.iter_mut().enumerate() {
             let Some(entry) = entry else { continue };
-            let shedding = self.ledger.is_over(slot);
+            let shedding = self.ledger.is_over(slot).then(|| {
+                let by_heat = self.ledger.excess() > Milliwatts::ZERO && self.ledger.is_limited_by_cooling();
+                if by_heat { Reason::Cooling } else { Reason::Shed }
+            });
             if let Some(due) = due(figures, entry, shedding, now).filter(|(_, reason, _)| *reason != Reason::Raise) {
                 if matches!(due, (Request::SetPowerState(_), ..)) {
                     entry.lowered = now;
@@ -517,7 +549,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             if now < entry.lowered.after(self.config.dwell) || entry.held {
                 continue;
             }
-            let Some(due) = due(figures, entry, false, now) else { continue };
+            let Some(due) = due(figures, entry, None, now) else { continue };
             let (Request::SetPowerState(target), Reason::Raise, _) = due else { continue };
             let (before, draw) = (self.ledger.draw(slot), figures.draw(entry, entry.drive.may_be_in().with(target)));
             if self.ledger.raise(slot, draw).is_err() {
@@ -548,7 +580,6 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             });
             alarms.undeclared_work.set((!entry.seen.is_empty()).then(|| entry.work()));
             alarms.guarantee_unmet.set(figures.unmet(entry));
-            alarms.temperature_lost.set(entry.thermal.as_ref().filter(|thermal| thermal.is_lost()).map(|_| ()));
             let lever = entry.drive.lever();
             alarms.lever_refused.set((lever != Lever::PowerState).then_some(lever));
             alarms.backstop_refused.set(match entry.backstop.as_ref().map(Backstop::phase) {
@@ -557,6 +588,11 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             });
             alarms.record_damaged.set(entry.damaged.then_some(()));
             alarms.no_answer.set(entry.awaits.filter(|_| entry.is_late(now, window) && !entry.sleeps()));
+            let senses = |sensing| entry.thermal.as_ref().is_some_and(|thermal| thermal.sensing() == sensing);
+            alarms.temperature_lost.set(senses(Sensing::Lost).then_some(()));
+            alarms.temperature_frozen.set(senses(Sensing::Frozen).then_some(()));
+            let lowered = entry.thermal.as_ref().map(Thermal::lowered);
+            alarms.throttled.set(lowered.filter(|lowered| *lowered > Kelvin::ZERO));
         }
         // The least that can be promised is never more than what is promised.
         let exceeded = self.ledger.excess() > Milliwatts::ZERO;
@@ -572,7 +608,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
 
 /// What a drive is to be asked next, why, and the watts that it frees; `None` where there is nothing to ask, or an
 /// answer is awaited.
-fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Option<Due> {
+fn due(figures: Figures<'_>, entry: &Entry, shedding: Option<Reason>, now: Instant) -> Option<Due> {
     if entry.awaits.is_some() || entry.sleeps() || now < entry.drive.not_before() {
         return None;
     }
@@ -583,8 +619,11 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Opt
     }
     let change = entry.drive.ready_in().zip(entry.target).filter(|(is, wanted)| is != wanted);
     let Some((current, target)) = change else {
-        let backstop =
-            entry.backstop.as_ref().filter(|_| !shedding || !entry.drive.is_managed()).and_then(Backstop::due)?;
+        let backstop = entry
+            .backstop
+            .as_ref()
+            .filter(|_| shedding.is_none() || !entry.drive.is_managed())
+            .and_then(Backstop::due)?;
         return Some((backstop, Reason::Backstop, Milliwatts::ZERO));
     };
     // A sleeping drive has what it may wake into.
@@ -593,8 +632,8 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Opt
     let gets = figures.figure(entry, target);
     let reason = if gets > has {
         Reason::Raise
-    } else if shedding {
-        Reason::Shed
+    } else if let Some(shedding) = shedding {
+        shedding
     } else if !figures.is_available(entry, current) {
         Reason::Heat
     } else {

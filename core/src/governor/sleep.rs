@@ -90,7 +90,9 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         let Some(Some(sleeping)) = self.sleepers.get_mut(usize::from(slot)) else { return };
         // Whether to sleep depends on every report, also on one that changes nothing else.
         self.moved = true;
+        let state = sleeping.sleeper.state();
         sleeping.sleeper.step(now, event);
+        self.moved |= state != sleeping.sleeper.state();
         if matches!(event, Event::Attached | Event::Removed) {
             sleeping.in_flight = None;
         }

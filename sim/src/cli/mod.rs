@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand};
 use wattline_core::units::Milliwatts;
 use wattline_sim::calibration::Calibration;
-use wattline_sim::idle;
 use wattline_sim::outcome::{self, Outcome};
 use wattline_sim::scenario::value::{Cap, parse_cap};
 use wattline_sim::scenario::{self, Scenario, ScenarioError, builtin};
 use wattline_sim::trace::Trace;
+use wattline_sim::{heat, idle};
 
 /// Where the demo puts its report.
 const DEMO_REPORT: &str = "wattline-report.html";
@@ -45,6 +45,15 @@ enum Command {
     Calibrate,
     /// Prints, as Markdown, what idle drives cost under each policy: for every power table in a file of posted ones.
     IdleStudy(IdleStudyArguments),
+    /// Prints, as Markdown, what policies against heat come to: nothing, the drive's own, an on/off throttle, and ours.
+    HeatStudy(HeatStudyArguments),
+}
+
+#[derive(Debug, Args)]
+struct HeatStudyArguments {
+    /// Seed of all chance, instead of 1.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
 }
 
 #[derive(Debug, Args)]
@@ -125,6 +134,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<bool, CliError> {
             print(&idle_study(study)?)?;
             Ok(true)
         }
+        Some(Command::HeatStudy(study)) => {
+            print(&heat_study(study)?)?;
+            Ok(true)
+        }
         Some(Command::Run(run)) => run_scenario(run, &calibration),
     }
 }
@@ -142,6 +155,14 @@ fn idle_study(arguments: &IdleStudyArguments) -> Result<String, CliError> {
         command += &format!(" --gaps {gaps}");
     }
     Ok(idle::markdown::document(&idle::study::run(tables, *seed, *gaps), &command))
+}
+
+fn heat_study(arguments: &HeatStudyArguments) -> Result<String, CliError> {
+    let mut command = "wattline-sim heat-study".to_owned();
+    if arguments.seed != 1 {
+        command += &format!(" --seed {}", arguments.seed);
+    }
+    Ok(heat::markdown::document(&heat::study::run(arguments.seed)?, &command))
 }
 
 fn demo(calibration: &Calibration) -> Result<bool, CliError> {

@@ -8,12 +8,16 @@
 //! | [`power`] | watts for gigabytes per second, and back |
 //! | [`ssd`] | one drive: states, settling, credit, sleep, reset |
 //! | [`thermal`] | heat of one drive |
+//! | [`management`] | what a drive does against its heat by itself |
+//! | [`air`] | the air at the drives, fans and coolant |
 //! | [`chassis`] | base load, switch, fans: the drives together |
 //! | [`meter`] | what the server's own meter makes of the true watts |
 //! | [`job`] | what the host asks of a drive |
 
+pub mod air;
 pub mod chassis;
 pub mod job;
+pub mod management;
 pub mod meter;
 pub mod power;
 pub mod ssd;

@@ -30,6 +30,7 @@ use wattline_core::nvme::feature::autonomous_transitions::Table;
 use wattline_core::profile::{PerWork, Work};
 
 use super::job::Demand;
+use super::management::{Effort, Management, Thresholds};
 use super::power::WorkModel;
 use super::thermal::{Heat, ThermalModel};
 use crate::idle::drive::{Place, Sleeper};
@@ -150,6 +151,7 @@ pub struct Ssd {
     free_running: bool,
     credit_due: Option<Micros>,
     heat: Heat,
+    management: Management,
     own_j: f64,
     heated_j: f64,
     moved_gb: f64,
@@ -178,6 +180,7 @@ impl Ssd {
             free_running: false,
             credit_due: None,
             heat,
+            management: Management::default(),
             own_j: 0.0,
             heated_j: 0.0,
             moved_gb: 0.0,
@@ -232,6 +235,17 @@ impl Ssd {
     #[must_use]
     pub fn wakes(&self) -> &[Wake] {
         &self.wakes
+    }
+
+    /// What it does against its heat by itself.
+    #[must_use]
+    pub fn management(&self) -> &Management {
+        &self.management
+    }
+
+    /// Switches its own thermal management on, or off.
+    pub fn manage(&mut self, thresholds: Option<Thresholds>) {
+        self.management.thresholds = thresholds;
     }
 
     /// Everything that it has taken so far, in joules.
@@ -383,12 +397,20 @@ impl Ssd {
         changed
     }
 
-    /// Brings the temperatures up to date: `span` has passed since the last time.
-    pub fn warm(&mut self, span: Micros, air_c: f64) {
+    /// Brings the temperatures up to date: `span` has passed since the last time, in air of `air_c`, with so many times
+    /// the usual resistance to it. True if the drive slows itself down from now on, or no more.
+    pub fn warm(&mut self, span: Micros, air_c: f64, resistance: f64) -> bool {
         let span_s = seconds(span);
         let mean_w = (self.own_j - self.heated_j) / span_s;
         self.heated_j = self.own_j;
-        self.heat.step(&self.model.thermal, mean_w, air_c, span_s);
+        let usual = self.model.thermal;
+        let model = ThermalModel { outer_k_per_w: usual.outer_k_per_w * resistance, ..usual };
+        self.heat.step(&model, mean_w, air_c, span_s);
+        let changed = self.management.second(self.heat.composite_c);
+        if changed {
+            self.empty_credit();
+        }
+        changed
     }
 
     /// Where it goes by itself if nothing comes, and when.
@@ -420,8 +442,26 @@ impl Ssd {
         micros(self.model.settling_s) / Micros::from(SETTLING_STEPS)
     }
 
-    /// The regulation point now, for this kind of work.
+    /// The regulation point now, for this kind of work: the state's, or what the drive's own management lets it have.
     fn limit_w(&self, work: Work) -> f64 {
+        self.state_limit_w(work).min(self.managed_w(work))
+    }
+
+    /// What the drive's own management lets it take.
+    fn managed_w(&self, work: Work) -> f64 {
+        let limits = self.model.states.iter().map(|state| state.limit_w[work]);
+        let (lowest_w, highest_w) = limits.fold((f64::INFINITY, 0.0f64), |(lowest_w, highest_w), limit_w| {
+            (lowest_w.min(limit_w), highest_w.max(limit_w))
+        });
+        match self.management.effort() {
+            Effort::Free => f64::INFINITY,
+            Effort::Light => lowest_w.midpoint(highest_w),
+            Effort::Heavy => self.model.idle_w.midpoint(lowest_w),
+        }
+    }
+
+    /// The regulation point that the state has now, for this kind of work.
+    fn state_limit_w(&self, work: Work) -> f64 {
         let target = self.model.states[self.held].limit_w[work];
         let Some(ramp) = self.ramp else { return target };
         let share = f64::from(ramp.steps_done) / f64::from(SETTLING_STEPS);
@@ -431,7 +471,7 @@ impl Ssd {
     fn limits_w(&self) -> PerWork<f64> {
         let mut limits = PerWork::default();
         for work in Work::ALL {
-            limits[work] = self.limit_w(work);
+            limits[work] = self.state_limit_w(work);
         }
         limits
     }

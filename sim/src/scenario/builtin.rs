@@ -1,13 +1,19 @@
 //! The scenarios that the program carries.
 
 /// Name and text of each, in the order in which they are listed.
-pub const ALL: [(&str, &str); 6] = [
+pub const ALL: [(&str, &str); 12] = [
     ("r760-article", include_str!("../../scenarios/r760-article.toml")),
     ("r760-write-cap", include_str!("../../scenarios/r760-write-cap.toml")),
     ("r760-write-cap-nameplate", include_str!("../../scenarios/r760-write-cap-nameplate.toml")),
     ("r760-undeclared-reads", include_str!("../../scenarios/r760-undeclared-reads.toml")),
     ("r760-cap-drop", include_str!("../../scenarios/r760-cap-drop.toml")),
     ("r760-reset", include_str!("../../scenarios/r760-reset.toml")),
+    ("heat-warm-room", include_str!("../../scenarios/heat-warm-room.toml")),
+    ("heat-hot-room", include_str!("../../scenarios/heat-hot-room.toml")),
+    ("heat-coolant-lost", include_str!("../../scenarios/heat-coolant-lost.toml")),
+    ("heat-fans-failed", include_str!("../../scenarios/heat-fans-failed.toml")),
+    ("heat-ramp", include_str!("../../scenarios/heat-ramp.toml")),
+    ("heat-frozen-sensors", include_str!("../../scenarios/heat-frozen-sensors.toml")),
 ];
 
 /// The text of the scenario of this name.

@@ -75,6 +75,7 @@ impl Scenario {
         }
         let named = self.job.iter().map(|job| &job.drives).chain(self.reset.iter().map(|at| &at.drives));
         let named = named.chain(self.removal.iter().map(|at| &at.drives));
+        let named = named.chain(self.sensor.iter().map(|at| &at.drives));
         match (named.filter_map(Drives::highest).max().filter(|highest| *highest >= count), count) {
             (Some(highest), 0) => Err(format!("drive {highest} is named, but drives.count = 0")),
             (Some(highest), _) => Err(format!("drive {highest} is named, but there are {count} (0 to {})", count - 1)),
@@ -120,6 +121,8 @@ impl Scenario {
         let all = numbered("cap", self.cap.iter().map(|cap| cap.at_s).collect())
             .chain(numbered("reset", self.reset.iter().map(|reset| reset.at_s).collect()))
             .chain(numbered("removal", self.removal.iter().map(|removal| removal.at_s).collect()))
+            .chain(numbered("cooling", self.cooling.iter().map(|cooling| cooling.at_s).collect()))
+            .chain(numbered("sensor", self.sensor.iter().map(|sensor| sensor.at_s).collect()))
             .chain(numbered("job", self.job.iter().map(|job| job.start_s).collect()));
         for (key, number, moment) in all {
             if moment.0 >= self.duration_s.0 {
@@ -132,6 +135,9 @@ impl Scenario {
     }
 
     fn check_governor(&self, article: &Article) -> Result<(), String> {
+        if self.governor.is_some() && self.throttle.is_some() {
+            return Err("`throttle` stands in a governor's place: not both".into());
+        }
         let Some(governor) = &self.governor else {
             if self.cap.is_empty() {
                 return Ok(());
@@ -155,6 +161,7 @@ impl Scenario {
             ("optimum_share", expect.optimum_share.is_some()),
             ("fair_within", expect.fair_within.is_some()),
             ("margin_at_most_w", expect.margin_at_most_w.is_some()),
+            ("composite_below_c", expect.composite_below_c.is_some()),
         ];
         if self.governor.is_none()
             && let Some((key, _)) = given.iter().find(|(_, given)| *given)

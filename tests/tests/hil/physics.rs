@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use wattline_core::profile::{PerWork, Work};
 use wattline_edge::appliance::{self, DRIVES};
+use wattline_sim::model::air::AirModel;
 use wattline_sim::model::chassis::{Chassis, ChassisModel, Cooling};
 use wattline_sim::model::job::Demand;
 use wattline_sim::model::power::WorkModel;
@@ -30,6 +31,7 @@ pub(crate) fn appliance() -> Chassis {
         write_ceiling_gb_s: f64::INFINITY,
         fan_from_c: f64::INFINITY,
         fan_w_per_k: 0.0,
+        air: AirModel::GUESS,
     };
     Chassis::new(model, drives.into())
 }
