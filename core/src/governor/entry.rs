@@ -267,10 +267,15 @@ impl<'a> Figures<'a> {
         figure.unwrap_or_else(|| self.unknown(entry).max(state.measured_peak(entry.work())))
     }
 
+    /// A state in which the drive processes I/O.
+    fn state(self, entry: &Entry, number: PowerState) -> Option<&'a StateProfile> {
+        let profile = self.profiles.get(usize::from(entry.config.profile.0))?;
+        profile.state(number).filter(|state| !state.non_operational)
+    }
+
     /// What the drive takes at most in a state; what its slot delivers where it has no such state.
     pub(super) fn figure(self, entry: &Entry, state: PowerState) -> Milliwatts {
-        let found = self.operational(entry).find(|(number, _)| *number == state);
-        found.map_or(self.unknown(entry), |(_, state)| self.of(entry, state))
+        self.state(entry, state).map_or(self.unknown(entry), |state| self.of(entry, state))
     }
 
     /// What the drive takes at most in any state of a set; what its slot delivers where none of them is known to be
@@ -282,18 +287,19 @@ impl<'a> Figures<'a> {
 
     /// The least and the most that the drive can be held at.
     pub(super) fn range(self, entry: &Entry) -> Option<(Milliwatts, Milliwatts)> {
-        let figures = || self.operational(entry).map(|(_, state)| self.of(entry, state));
-        figures().min().zip(figures().max())
+        let mut figures = self.operational(entry).map(|(_, state)| self.of(entry, state));
+        let first = figures.next()?;
+        Some(figures.fold((first, first), |(least, most), figure| (least.min(figure), most.max(figure))))
     }
 
     /// Whether the drive has the state, and its heat and its slot allow it. They always allow its lowest.
     pub(super) fn is_available(self, entry: &Entry, state: PowerState) -> bool {
-        let Some((_, found)) = self.operational(entry).find(|(number, _)| *number == state) else { return false };
-        let figure = self.of(entry, found);
+        let Some(found) = self.state(entry, state) else { return false };
         let within_slot = found.max_power.is_none_or(|most| most <= entry.config.slot_limit);
         if within_slot && entry.level() == Level::Cool {
             return true;
         }
+        let figure = self.of(entry, found);
         self.range(entry).is_some_and(|(lowest, highest)| {
             figure == lowest || (within_slot && figure <= entry.level().ceiling(lowest, highest))
         })

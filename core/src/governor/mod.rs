@@ -103,8 +103,8 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             next_rotation: Instant::START.after(config.rotation_interval),
             config,
             profiles: Vec::new(),
-            entries: core::array::from_fn(|_| None),
-            sleepers: core::array::from_fn(|_| None),
+            entries: [const { None }; DRIVES],
+            sleepers: [const { None }; SLEEPERS],
             alarms: Alarms::new(),
             clock: Clock::default(),
             next_id: 0,
@@ -506,7 +506,9 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         for slot in (0..=u8::MAX).take(DRIVES) {
             let per_day = self.config.transitions_per_day;
             self.with(slot, |entry, figures| {
-                entry.drive.change(|drive| drive.advance(now));
+                if entry.drive.settles_at().is_some_and(|settled| settled <= now) {
+                    entry.drive.change(|drive| drive.advance(now));
+                }
                 entry.want_backstop();
                 entry.demand.advance(now);
                 entry.hold(now, per_day);
