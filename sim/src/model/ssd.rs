@@ -24,7 +24,7 @@
 //! **Spread.** A drive differs from its model by two factors: one on everything that it takes (its regulator's
 //! sensor included, so its limits too), one on what it gives for that.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wattline_core::nvme::feature::autonomous_transitions::Table;
 use wattline_core::profile::{PerWork, Work};
@@ -133,7 +133,7 @@ struct Doze {
 /// One drive.
 #[derive(Clone, Debug)]
 pub struct Ssd {
-    model: Rc<SsdModel>,
+    model: Arc<SsdModel>,
     spread: Spread,
     fallback: usize,
     condition: Condition,
@@ -143,6 +143,9 @@ pub struct Ssd {
     /// When the last admin command is served.
     served: Micros,
     wakes: Vec<Wake>,
+    /// Its table of autonomous transitions.
+    table: Table,
+    throttle: Option<usize>,
     ramp: Option<Ramp>,
     demand: Option<Demand>,
     flow: Flow,
@@ -159,9 +162,10 @@ impl Ssd {
     /// A drive in state `initial` that falls back to `fallback` at a reset, long idle in air of `air_c`.
     /// Both states must be in the model.
     #[must_use]
-    pub fn new(model: Rc<SsdModel>, spread: Spread, initial: usize, fallback: usize, air_c: f64) -> Self {
+    pub fn new(model: Arc<SsdModel>, spread: Spread, initial: usize, fallback: usize, air_c: f64) -> Self {
         let own_w = model.idle_w * spread.watts;
         let heat = Heat::settled(&model.thermal, own_w, air_c);
+        let table = model.sleep.as_ref().map_or(Table::EMPTY, |sleep| sleep.table);
         let mut drive = Self {
             model,
             spread,
@@ -171,6 +175,8 @@ impl Ssd {
             doze: None,
             served: 0,
             wakes: Vec::new(),
+            table,
+            throttle: None,
             ramp: None,
             demand: None,
             flow: Flow { work: None, gb_s: 0.0, own_w },
@@ -234,6 +240,17 @@ impl Ssd {
         &self.wakes
     }
 
+    /// The same, which it forgets.
+    pub fn take_wakes(&mut self) -> Vec<Wake> {
+        std::mem::take(&mut self.wakes)
+    }
+
+    /// The power state that it is in, or that it is entering by itself.
+    #[must_use]
+    pub fn place(&self) -> usize {
+        self.doze.map_or(self.held, |doze| doze.place.state)
+    }
+
     /// Everything that it has taken so far, in joules.
     #[must_use]
     pub fn energy_j(&self) -> f64 {
@@ -272,13 +289,43 @@ impl Ssd {
         awake + busy
     }
 
+    /// Changes the state that it falls back to at a reset; it must be in the model.
+    pub fn set_fallback(&mut self, state: usize) {
+        self.fallback = state;
+    }
+
+    /// Changes its table of autonomous transitions. Where the drive does not report enough of a state in it to say what
+    /// that costs, it stays awake.
+    pub fn set_table(&mut self, now: Micros, table: Table) {
+        let known = self.model.sleep.as_ref().is_some_and(|sleep| sleep.sleeper.knows(&table));
+        self.table = if known { table } else { Table::EMPTY };
+        self.doze_from(now);
+    }
+
+    /// Allows no more than this operational state would, whichever is held: what thermal management does. `None` ends
+    /// that.
+    pub fn throttle(&mut self, now: Micros, state: Option<usize>) {
+        if state != self.throttle {
+            let from_w = self.limits_w();
+            self.throttle = state;
+            self.move_limit(now, from_w);
+        }
+    }
+
+    /// Goes to sleep in a non-operational state, if it has nothing to do: what Set Features (02h) has there. A drive
+    /// that does not report what that costs stays awake.
+    pub fn sleep(&mut self, now: Micros, state: usize) {
+        let known = self.model.sleep.as_ref().is_some_and(|sleep| sleep.sleeper.has(state));
+        if known && self.condition == Condition::Ready && self.demand.is_none() {
+            self.doze = Some(Doze { place: Place { state, pending: 0 }, since: now });
+        }
+    }
+
     /// Enters a power state of the model, awake: what Set Features (02h) has at its completion.
     pub fn enter(&mut self, now: Micros, state: usize) {
         let from_w = self.limits_w();
         self.held = state;
-        self.empty_credit();
-        let step = self.settling_step();
-        self.ramp = (step > 0).then_some(Ramp { from_w, steps_done: 0, next: now + step });
+        self.move_limit(now, from_w);
         self.doze_from(now);
     }
 
@@ -394,7 +441,7 @@ impl Ssd {
     /// Where it goes by itself if nothing comes, and when.
     fn deeper(&self) -> Option<(Micros, Place)> {
         let (sleep, doze) = self.model.sleep.as_ref().zip(self.doze)?;
-        let (after, place) = sleep.sleeper.next(&sleep.table, doze.place)?;
+        let (after, place) = sleep.sleeper.next(&self.table, doze.place)?;
         Some((doze.since + after, place))
     }
 
@@ -408,12 +455,18 @@ impl Ssd {
     /// A command ends its doze, and wakes it where it sleeps.
     fn wake(&mut self, now: Micros, cause: Cause) {
         let Some((sleep, doze)) = self.model.sleep.as_ref().zip(self.doze.take()) else { return };
-        let (place, _) = sleep.sleeper.left_alone(&sleep.table, doze.place, now.saturating_sub(doze.since));
+        let (place, _) = sleep.sleeper.left_alone(&self.table, doze.place, now.saturating_sub(doze.since));
         if sleep.sleeper.sleeps(place) {
             let waited = sleep.sleeper.wait(place);
             self.wakes.push(Wake { at: now, cause, waited });
             self.condition = Condition::Waking { until: now + waited };
         }
+    }
+
+    fn move_limit(&mut self, now: Micros, from_w: PerWork<f64>) {
+        self.empty_credit();
+        let step = self.settling_step();
+        self.ramp = (step > 0).then_some(Ramp { from_w, steps_done: 0, next: now + step });
     }
 
     fn settling_step(&self) -> Micros {
@@ -422,7 +475,8 @@ impl Ssd {
 
     /// The regulation point now, for this kind of work.
     fn limit_w(&self, work: Work) -> f64 {
-        let target = self.model.states[self.held].limit_w[work];
+        let limit_w = |state: usize| self.model.states[state].limit_w[work];
+        let target = limit_w(self.throttle.unwrap_or(self.held)).min(limit_w(self.held));
         let Some(ramp) = self.ramp else { return target };
         let share = f64::from(ramp.steps_done) / f64::from(SETTLING_STEPS);
         ramp.from_w[work] + (target - ramp.from_w[work]) * share
