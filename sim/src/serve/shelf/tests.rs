@@ -368,3 +368,28 @@ fn who_leaves_leaves_nothing_to_do() {
     arrival(&mut shelf, &answers);
     assert!(shelf.now - begin < SECOND, "as if nobody had been there");
 }
+
+#[test]
+fn a_drive_that_is_told_to_sleep_sleeps_until_the_next_command() {
+    let mut shelf = server(ONE_DRIVE, vec![sleeper()]);
+    assert_eq!(set(&mut shelf, 2, 3), Status::SUCCESS);
+    let until = shelf.now + SECOND;
+    shelf.advance(until);
+    assert!((shelf.chassis.wall_w() - 462.01).abs() < 1e-9, "{}", shelf.chassis.wall_w());
+    let (answer, took) = ask(&mut shelf, command(GET_FEATURES, 2, 0), &[]);
+    assert_eq!((answer.result, took), (3, 30_500));
+    assert_eq!(power_state(&mut shelf), 0, "the operational state that it came from");
+
+    // With nothing to say what the states cost, it takes the feature and stays awake.
+    let mut silent = sleeper();
+    for state in &mut silent.states {
+        state.max_power = None;
+    }
+    let mut shelf = server(ONE_DRIVE, vec![silent]);
+    let awake_w = shelf.chassis.wall_w();
+    assert_eq!(set(&mut shelf, 2, 3), Status::SUCCESS);
+    let_sleep(&mut shelf);
+    let until = shelf.now + 60 * SECOND;
+    shelf.advance(until);
+    assert!((shelf.chassis.wall_w() - awake_w).abs() < 1e-9);
+}
