@@ -1,6 +1,6 @@
 //! From a scenario's sections to the things that they describe.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wattline_core::apst::Drive;
 use wattline_core::nvme::feature::autonomous_transitions::{Table, Transition};
@@ -22,13 +22,24 @@ use crate::scenario::value::{Seconds, watts};
 /// The server of this scenario, with the drives that this seed gives.
 #[must_use]
 pub fn chassis(scenario: &Scenario, calibration: &Calibration, seed: u64) -> Chassis {
+    let sleep = scenario.drives.sleep.as_ref().and_then(|sleep| asleep(sleep, &calibration.article));
+    let kind = Arc::new(SsdModel { sleep, ..calibration.ssd.clone() });
+    chassis_of(scenario, calibration, seed, std::iter::repeat_n(kind, scenario.drives.count))
+}
+
+/// The same with drives of these kinds.
+#[must_use]
+pub fn chassis_of(
+    scenario: &Scenario,
+    calibration: &Calibration,
+    seed: u64,
+    kinds: impl Iterator<Item = Arc<SsdModel>>,
+) -> Chassis {
     let model = chassis_model(scenario, &calibration.chassis);
     let section = &scenario.drives;
-    let sleep = section.sleep.as_ref().and_then(|sleep| asleep(sleep, &calibration.article));
-    let kind = Rc::new(SsdModel { sleep, ..calibration.ssd.clone() });
-    let drives = (0u64..).take(section.count).map(|slot| {
+    let drives = (0u64..).zip(kinds).map(|(slot, kind)| {
         let spread = spread(seed, slot, section.spread_percent / 100.0);
-        let mut drive = Ssd::new(Rc::clone(&kind), spread, section.initial_ps, section.fallback_ps, model.inlet_c);
+        let mut drive = Ssd::new(kind, spread, section.initial_ps, section.fallback_ps, model.inlet_c);
         drive.manage(section.management_c.map(|[light_c, heavy_c]| Thresholds { light_c, heavy_c }));
         drive
     });

@@ -311,7 +311,7 @@ impl<'a> World<'a> {
         self.tell(Event::Temperature { slot, reading });
         let drive = &self.chassis.drives()[index];
         let management = *drive.management();
-        if drive.held().is_some() && management.thresholds.is_some() {
+        if drive.held().is_some() && management.is_on() {
             let ([light_transitions, heavy_transitions], time_s) = (management.transitions, management.time_s);
             let [light_time, heavy_time] = time_s.map(Seconds::new);
             let (warning_time, critical_time) = (Minutes::ZERO, Minutes::ZERO);

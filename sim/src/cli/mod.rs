@@ -1,6 +1,8 @@
 //! The command line: what was asked for, and in which words it is answered.
 
 mod progress;
+#[cfg(feature = "serve")]
+mod serve;
 mod tables;
 
 use std::fs;
@@ -47,6 +49,13 @@ enum Command {
     IdleStudy(IdleStudyArguments),
     /// Prints, as Markdown, what policies against heat come to: nothing, the drive's own, an on/off throttle, and ours.
     HeatStudy(HeatStudyArguments),
+    /// Serves a scenario's drives by NVMe/TCP, and its server's meter by Redfish, in real time.
+    ///
+    /// For software that knows nothing of this: the Linux kernel, nvme-cli, fio. Nothing asks hosts for a password, so
+    /// only this machine can connect. Ends when it is killed.
+    #[cfg(feature = "serve")]
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(serve::ServeArguments),
 }
 
 #[derive(Debug, Args)]
@@ -111,6 +120,9 @@ pub(crate) enum CliError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: no list of power tables: {source}", path.display())]
     NoCatalogue { path: PathBuf, source: serde_json::Error },
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Serve(#[from] wattline_sim::serve::ServeError),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] io::Error),
     #[error("cannot express the result as JSON: {0}")]
@@ -138,6 +150,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<bool, CliError> {
             print(&heat_study(study)?)?;
             Ok(true)
         }
+        #[cfg(feature = "serve")]
+        Some(Command::Serve(arguments)) => serve::run(arguments, &calibration),
         Some(Command::Run(run)) => run_scenario(run, &calibration),
     }
 }

@@ -12,6 +12,9 @@
 //! what lies halfway between doing nothing and its lowest state. Drives look at their temperature more often than once
 //! a second, and keep quiet about what they do then.
 
+use wattline_core::nvme::log::smart_health::ThermalManagementCounters;
+use wattline_core::units::Seconds;
+
 /// The two temperatures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
@@ -37,7 +40,7 @@ pub enum Effort {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Management {
     /// Where it begins; `None`: it is switched off.
-    pub thresholds: Option<Thresholds>,
+    thresholds: Option<Thresholds>,
     effort: Effort,
     /// How often it began to be light, and heavy.
     pub transitions: [u32; 2],
@@ -46,6 +49,29 @@ pub struct Management {
 }
 
 impl Management {
+    /// Switches it on at these temperatures, or off.
+    pub const fn set(&mut self, thresholds: Option<Thresholds>) {
+        self.thresholds = thresholds;
+        if thresholds.is_none() {
+            self.effort = Effort::Free;
+        }
+    }
+
+    /// Whether it is switched on.
+    #[must_use]
+    pub const fn is_on(&self) -> bool {
+        self.thresholds.is_some()
+    }
+
+    /// What its SMART log says of light and of heavy management.
+    #[must_use]
+    pub fn counted(&self) -> [ThermalManagementCounters; 2] {
+        [0, 1].map(|number| ThermalManagementCounters {
+            transitions: self.transitions[number],
+            time: Seconds::new(self.time_s[number]),
+        })
+    }
+
     /// What it does now.
     #[must_use]
     pub const fn effort(&self) -> Effort {

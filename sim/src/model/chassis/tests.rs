@@ -1,4 +1,4 @@
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::*;
 use crate::calibration::Calibration;
@@ -7,7 +7,7 @@ use crate::model::ssd::Spread;
 
 fn server(count: usize, work: Option<Work>) -> Chassis {
     let Calibration { chassis, ssd, .. } = Calibration::embedded();
-    let kind = Rc::new(ssd);
+    let kind = Arc::new(ssd);
     let mut drives = vec![Ssd::new(kind, Spread::NONE, 0, 0, chassis.inlet_c); count];
     let demand = work.map(|work| Demand { work, block_bytes: 131_072, queue_depth: 64, rate_limit_gb_s: None });
     for drive in &mut drives {
