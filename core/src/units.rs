@@ -154,6 +154,9 @@ impl Instant {
     /// The start of the adapter's clock.
     pub const START: Self = Self(0);
 
+    /// The end of time.
+    pub const END: Self = Self(u64::MAX);
+
     /// A moment this many microseconds after the start.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {

@@ -11,7 +11,7 @@ use wattline_core::governor::{
 };
 use wattline_core::nvme::{PowerState, Status};
 use wattline_core::profile::{Measured, PerWork, Profile, StateProfile, Work, WorkSet};
-use wattline_core::thermal::ThermalLimits;
+use wattline_core::thermal::{Cooling, CoolingConfig, Fans, ThermalLimits, Threshold, ThrottleCounters};
 use wattline_core::units::{BytesPerSecond, Instant, Kelvin, Microseconds, Milliwatts};
 
 // ---- anything ----
@@ -85,15 +85,18 @@ fn profile() -> BoxedStrategy<Profile> {
 
 fn limits() -> impl Strategy<Value = ThermalLimits> {
     let sensible = (310..370u16).prop_map(|warning| ThermalLimits::from_thresholds(Some(Kelvin::new(warning)), None));
-    let any = ((kelvin(), kelvin(), kelvin(), kelvin()), span(), any::<u32>(), span()).prop_map(
-        |((warm, hot, critical, hysteresis), dwell, worst_slew_mk_per_s, timeout)| ThermalLimits {
+    let threshold = || (kelvin(), kelvin(), span()).prop_map(|(enter, leave, dwell)| Threshold { enter, leave, dwell });
+    let thresholds = (threshold(), threshold(), threshold(), kelvin());
+    let any = (thresholds, span(), any::<u32>(), span(), prop::option::of(span())).prop_map(
+        |((warm, hot, critical, limit), look_ahead, worst_slew_mk_per_s, timeout, frozen_after)| ThermalLimits {
             warm,
             hot,
             critical,
-            hysteresis,
-            dwell,
+            limit,
+            look_ahead,
             worst_slew_mk_per_s,
             timeout,
+            frozen_after,
         },
     );
     prop_oneof![2 => sensible, 1 => any]
@@ -138,12 +141,34 @@ fn meter_config() -> impl Strategy<Value = MeterConfig> {
     )
 }
 
+fn cooling() -> impl Strategy<Value = Cooling> {
+    let fans = prop_oneof![Just(Fans::Regulating), Just(Fans::AtLimit), Just(Fans::Failed)];
+    (prop::option::weighted(0.9, kelvin()), fans, prop::bool::weighted(0.2))
+        .prop_map(|(inlet, fans, coolant_lost)| Cooling { inlet, fans, coolant_lost })
+}
+
+fn cooling_config() -> impl Strategy<Value = CoolingConfig> {
+    let figures = (total_milliwatts(), total_milliwatts(), total_milliwatts());
+    (figures, kelvin(), kelvin(), span(), span()).prop_map(
+        |((fans_at_limit, fans_failed, coolant_lost), design_inlet, hottest_inlet, dwell, timeout)| CoolingConfig {
+            fans_at_limit,
+            fans_failed,
+            coolant_lost,
+            design_inlet,
+            hottest_inlet,
+            dwell,
+            timeout,
+        },
+    )
+}
+
 fn config() -> BoxedStrategy<Config> {
     let powers = (total_milliwatts(), total_milliwatts(), milliwatts(), milliwatts());
     let spans = (span(), span(), span());
     let shelves = prop::collection::vec(milliwatts(), 0..4);
     let per_day = prop::option::weighted(0.3, prop_oneof![Just(0), 0..40u16, any::<u16>()]);
-    let bounds = (shelves, per_day);
+    let cooling = prop::option::weighted(0.3, cooling_config());
+    let bounds = (shelves, per_day, cooling);
     (powers, spans, bounds, any::<bool>(), prop::option::weighted(0.4, meter_config()), 0..5u8)
         .prop_map(
             |(
@@ -154,7 +179,7 @@ fn config() -> BoxedStrategy<Config> {
                 meter,
                 patience,
             )| {
-                let (shelves, transitions_per_day) = bounds;
+                let (shelves, transitions_per_day, cooling) = bounds;
                 Config {
                     // Half of the draws, so that there is something to share out.
                     base_load: Milliwatts::new(base.get() / 4),
@@ -168,6 +193,7 @@ fn config() -> BoxedStrategy<Config> {
                     patience,
                     shelves: shelves.into_iter().map(|limit| Milliwatts::new(limit.get().saturating_mul(4))).collect(),
                     transitions_per_day,
+                    cooling,
                     ..Config::new(cap, Milliwatts::ZERO)
                 }
             },
@@ -238,6 +264,11 @@ fn event() -> BoxedStrategy<Event> {
         2 => (slot(), prop::option::weighted(0.8, throughput()))
             .prop_map(|(slot, wanted)| Event::Demand { slot, wanted }),
         1 => (0..5u8, total_milliwatts()).prop_map(|(shelf, limit)| Event::ShelfLimit { shelf, limit }),
+        1 => (slot(), 0..4u32, 0..4u32).prop_map(|(slot, light_transitions, heavy_transitions)| {
+            let counters = ThrottleCounters { light_transitions, heavy_transitions, ..ThrottleCounters::default() };
+            Event::Throttling { slot, counters }
+        }),
+        2 => cooling().prop_map(Event::Cooling),
     ]
     .boxed()
 }

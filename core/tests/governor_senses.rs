@@ -1,12 +1,11 @@
-//! The governor and what it is told of the world: the meter, and the temperatures.
+//! The governor and what the meter tells it.
 
 mod support;
 
 use support::{MILLISECOND, SECOND, World, article_drive, drive, nameplate, sets, watts};
-use wattline_core::governor::{Alarm, Config, DriveConfig, Event, MeterConfig, Reason, Slot};
+use wattline_core::governor::{Alarm, Config, Event, MeterConfig, Reason};
 use wattline_core::profile::d5_p5336;
-use wattline_core::thermal::ThermalLimits;
-use wattline_core::units::{Kelvin, Microseconds, Milliwatts};
+use wattline_core::units::{Microseconds, Milliwatts};
 
 /// The article's server with a meter of its kind.
 fn metered(cap: u32, stuck_after: Option<Microseconds>) -> World {
@@ -170,124 +169,5 @@ fn readings_without_a_meter_are_ignored() {
     world.settle(10 * SECOND);
     for reading in [None, Some(watts(0)), Some(Milliwatts::MAX)] {
         assert_eq!(world.event(Event::Meter(reading)), []);
-    }
-}
-
-// ---- heat ----
-
-fn celsius(celsius: i32) -> Option<Kelvin> {
-    Kelvin::from_celsius(celsius)
-}
-
-/// Three drives of 25, 20, 15 and 10 W whose heat counts from 60, 65 and 70 °C on; watts enough for all.
-fn warm() -> World {
-    let profile = nameplate(&[(25, true), (20, true), (15, true), (10, true)]);
-    let mut world = World::new(Config::new(watts(100), watts(0)), &[profile]);
-    let thermal = Some(ThermalLimits::from_thresholds(celsius(70), None));
-    for slot in 0..3 {
-        world.attach(slot, DriveConfig { thermal: thermal.clone(), ..drive() }, 0);
-    }
-    temperatures(&mut world, 30, |_| celsius(40));
-    assert_eq!(world.states(), [3, 0, 0]);
-    world
-}
-
-/// A reading of each drive in every second.
-fn temperatures(world: &mut World, seconds: u64, of: impl Fn(Slot) -> Option<Kelvin>) {
-    for _ in 0..seconds {
-        world.run_for(SECOND);
-        let slots: Vec<_> = world.slots().collect();
-        for slot in slots {
-            world.event(Event::Temperature { slot, reading: of(slot) });
-        }
-    }
-}
-
-#[test]
-fn a_drive_that_warms_is_held_lower_in_the_same_call_and_raised_again_later() {
-    let mut world = warm();
-    for (temperature, state) in [(60, 1), (65, 2), (70, 3)] {
-        let commands = world.event(Event::Temperature { slot: 1, reading: celsius(temperature) });
-        assert_eq!(sets(&commands), [(1, state, Reason::Heat)]);
-        temperatures(&mut world, 30, |slot| celsius(if slot == 1 { temperature } else { 40 }));
-        assert_eq!((world.state(0), world.state(1), world.state(2)), (0, state, 0));
-    }
-    // Just below a threshold is not cool enough; below the hysteresis, for some time, is.
-    temperatures(&mut world, 60, |slot| celsius(if slot == 1 { 68 } else { 40 }));
-    assert_eq!(world.state(1), 3);
-    temperatures(&mut world, 60, |slot| celsius(if slot == 1 { 50 } else { 40 }));
-    assert_eq!(world.state(1), 0);
-    assert_eq!(world.alarms(), []);
-}
-
-#[test]
-fn heat_makes_no_promise_smaller_than_the_drive_takes() {
-    // The watts of a hot drive go to others only once it has come down.
-    let profile = nameplate(&[(25, true), (10, true)]);
-    let mut world = World::new(Config::new(watts(35), watts(0)), &[profile]);
-    let thermal = Some(ThermalLimits::from_thresholds(celsius(70), None));
-    for slot in 0..2 {
-        world.attach(slot, DriveConfig { thermal: thermal.clone(), ..drive() }, 1);
-    }
-    temperatures(&mut world, 5, |_| celsius(40));
-    world.settle(30 * SECOND);
-    let high = (0..2).find(|slot| world.state(*slot) == 0).expect("one of them fits in PS0");
-    temperatures(&mut world, 60, |slot| celsius(if slot == high { 80 } else { 40 }));
-    assert_eq!((world.state(high), world.state(1 - high)), (1, 0));
-}
-
-#[test]
-fn a_lost_temperature_means_the_lowest_state_and_an_alarm() {
-    let mut world = warm();
-    let lost = |world: &World| world.alarms().contains(&Alarm::TemperatureLost { slot: 2 });
-    let start = world.now;
-    while !lost(&world) {
-        temperatures(&mut world, 1, |slot| if slot == 2 { None } else { celsius(40) });
-        assert!(world.now <= start + 35 * SECOND, "no alarm");
-    }
-    assert!(world.now >= start + 25 * SECOND, "readings may be missing for 30 s");
-    temperatures(&mut world, 5, |slot| if slot == 2 { None } else { celsius(40) });
-    assert_eq!((world.state(0), world.state(1), world.state(2)), (0, 0, 3));
-    temperatures(&mut world, 60, |_| celsius(40));
-    assert!(!lost(&world));
-    assert_eq!(world.states(), [3, 0, 0]);
-}
-
-#[test]
-fn a_temperature_that_is_never_reported_at_all_is_lost_too() {
-    let mut world = warm();
-    world.run_for(40 * SECOND);
-    for slot in 0..3 {
-        assert!(world.alarms().contains(&Alarm::TemperatureLost { slot }));
-        assert_eq!(world.state(slot), 3);
-    }
-    world.remove(1);
-    assert!(!world.alarms().contains(&Alarm::TemperatureLost { slot: 1 }));
-}
-
-#[test]
-fn a_missing_reading_counts_as_risen() {
-    // 50 °C, and 0.5 K a second at worst: 20 s later it may be 60 °C.
-    let mut world = warm();
-    world.remove(1);
-    world.remove(2);
-    world.event(Event::Temperature { slot: 0, reading: celsius(50) });
-    let start = world.now;
-    while world.state(0) == 0 {
-        assert!(world.step(start + 30 * SECOND), "never held lower");
-    }
-    let after = world.now - start;
-    assert!((19 * SECOND..=22 * SECOND).contains(&after), "after {after} us");
-}
-
-#[test]
-fn a_temperature_of_a_drive_without_limits_is_ignored() {
-    let mut world = World::new(Config::new(watts(60), watts(0)), &[nameplate(&[(25, true), (10, true)])]);
-    world.attach(0, drive(), 0);
-    world.settle(10 * SECOND);
-    for reading in [None, celsius(200), Some(Kelvin::new(0)), Some(Kelvin::MAX)] {
-        for slot in [0, 1, 31, 32, 255] {
-            assert_eq!(world.event(Event::Temperature { slot, reading }), []);
-        }
     }
 }

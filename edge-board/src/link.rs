@@ -21,9 +21,9 @@ use wattline_core::units::Instant;
 
 use crate::drive_port::DrivePort;
 
-/// Bytes that are enough for any message's frame: the longest event is a drive that is attached, in less than 100
+/// Bytes that are enough for any message's frame: the longest event is a drive that is attached, in less than 200
 /// bytes.
-pub const MAX_MESSAGE: usize = 128;
+pub const MAX_MESSAGE: usize = 224;
 
 /// From the bench.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,9 +152,10 @@ impl<L: Read + ReadReady + Write> DrivePort for Link<L> {
 mod tests {
     use std::collections::VecDeque;
 
-    use wattline_core::governor::{DriveConfig, Outcome, ProfileIndex, Share};
+    use wattline_core::governor::{BackstopConfig, DriveConfig, Levers, Outcome, ProfileIndex, Share};
     use wattline_core::nvme::PowerState;
-    use wattline_core::thermal::ThermalLimits;
+    use wattline_core::nvme::feature::thermal_management::ThermalManagement;
+    use wattline_core::thermal::{ThermalLimits, Threshold};
     use wattline_core::units::{BytesPerSecond, Kelvin, Microseconds, Milliwatts};
 
     use super::*;
@@ -222,14 +223,16 @@ mod tests {
 
     #[test]
     fn the_longest_message_fits() {
+        let threshold = Threshold { enter: Kelvin::MAX, leave: Kelvin::MAX, dwell: Microseconds::MAX };
         let longest = ThermalLimits {
-            warm: Kelvin::MAX,
-            hot: Kelvin::MAX,
-            critical: Kelvin::MAX,
-            hysteresis: Kelvin::MAX,
-            dwell: Microseconds::MAX,
+            warm: threshold,
+            hot: threshold,
+            critical: threshold,
+            limit: Kelvin::MAX,
+            look_ahead: Microseconds::MAX,
             worst_slew_mk_per_s: u32::MAX,
             timeout: Microseconds::MAX,
+            frozen_after: Some(Microseconds::MAX),
         };
         let drive = DriveConfig {
             fallback: PowerState::new(31).unwrap(),
@@ -241,6 +244,11 @@ mod tests {
                 group: Some(u8::MAX),
                 shelf: Some(u8::MAX),
             },
+            levers: Levers { ocp_power_state: true },
+            backstop: Some(BackstopConfig {
+                thresholds: ThermalManagement { light: Some(Kelvin::MAX), heavy: Some(Kelvin::MAX) },
+                last_resort: Some(ThermalManagement { light: Some(Kelvin::MAX), heavy: Some(Kelvin::MAX) }),
+            }),
             ..DriveConfig::new(ProfileIndex(u8::MAX), Milliwatts::MAX)
         };
         let message = step(Some(Event::Attached { slot: u8::MAX, drive }));

@@ -11,6 +11,7 @@
 use serde::Deserialize;
 use wattline_core::profile::{PerWork, Work};
 
+use crate::model::air::AirModel;
 use crate::model::chassis::{ChassisModel, Cooling};
 use crate::model::power::WorkModel;
 use crate::model::ssd::{SsdModel, StateModel};
@@ -154,6 +155,7 @@ impl Calibration {
             fan_from_c: 70.0,
             // Guess.
             fan_w_per_k: 10.0,
+            air: AirModel::GUESS,
         };
         Self { article, ssd, chassis, prediction }
     }

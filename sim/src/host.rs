@@ -4,7 +4,7 @@ use wattline_core::governor::{Alarm, Command, Config, DriveConfig, Event, MeterC
 use wattline_core::journal::{self, MAX_FRAME, Record};
 use wattline_core::nvme::PowerState;
 use wattline_core::profile::{Profile, Work, WorkSet, d5_p5336};
-use wattline_core::thermal::ThermalLimits;
+use wattline_core::thermal::{CoolingConfig, ThermalLimits};
 use wattline_core::units::{Instant, Kelvin, Microseconds, Milliwatts};
 
 use crate::model::meter::MeterModel;
@@ -21,6 +21,8 @@ pub struct Host {
     drive: DriveConfig,
     /// How far its clock is ahead of the virtual time.
     ahead: Micros,
+    /// Whether it is to be told how the chassis is cooled.
+    cooling: bool,
     journal: Vec<u8>,
     alarms: Vec<(Micros, Alarm, bool)>,
 }
@@ -50,10 +52,13 @@ impl Host {
         let drive = DriveConfig {
             declared: declared(section),
             fallback: power_state(scenario.drives.fallback_ps),
-            thermal: section.warning_c.map(|warning_c| ThermalLimits::from_thresholds(kelvin(warning_c), None)),
+            thermal: section.warning_c.map(|warning_c| {
+                ThermalLimits::from_thresholds(kelvin(warning_c), section.critical_c.and_then(kelvin))
+            }),
             ..DriveConfig::new(profile, section.slot_limit_w.0)
         };
-        Self { policy: policy::of(governor, wrong), drive, ahead, journal, alarms: Vec::new() }
+        let (policy, cooling) = (policy::of(governor, wrong), section.cooling.is_some());
+        Self { policy, drive, ahead, cooling, journal, alarms: Vec::new() }
     }
 
     /// Tells the governor that a drive is there.
@@ -116,6 +121,12 @@ impl Host {
         trace.alarms.append(&mut self.alarms);
         trace.damaged += self.policy.damaged_records();
     }
+
+    /// Whether it is to be reported how the chassis is cooled.
+    #[must_use]
+    pub fn wants_cooling(&self) -> bool {
+        self.cooling
+    }
 }
 
 fn write<P: serde::Serialize>(journal: &mut Vec<u8>, record: &Record<P>) {
@@ -138,7 +149,18 @@ fn config(section: &GovernorSection, cap: Milliwatts, base_w: f64, meter: MeterM
         stuck_after: section.meter_stuck_s.map(|limit| Microseconds::new(limit.micros())),
     });
     let defaults = Config::new(cap, milliwatts(base_w));
+    let cooling = section.cooling.as_ref().map(|figures| CoolingConfig {
+        fans_at_limit: figures.fans_at_limit_w.0,
+        fans_failed: figures.fans_failed_w.0,
+        coolant_lost: figures.coolant_lost_w.0,
+        design_inlet: kelvin(figures.design_inlet_c).unwrap_or_default(),
+        hottest_inlet: kelvin(figures.hottest_inlet_c).unwrap_or_default(),
+        // Guesses: a chassis answers within minutes, and its management is asked once a second.
+        dwell: Microseconds::from_secs(60),
+        timeout: Microseconds::from_secs(30),
+    });
     Config {
+        cooling,
         margin: section.margin_w.0,
         overhead: section.overhead_w.0,
         trust_measured: section.trust_measured,

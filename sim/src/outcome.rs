@@ -237,6 +237,7 @@ fn judge(
         Some(&scenario.expect.alarms).filter(|names| !names.is_empty()).map(|names| endurance::alarms(trace, names)),
         scenario.expect.all_managed.then(|| endurance::all_managed(trace)),
         scenario.flips.map(|_| endurance::counted(trace)),
+        scenario.expect.composite_below_c.map(|limit_c| verdicts::composite(trace, limit_c)),
     ];
     outcome.checks.extend(expected.into_iter().flatten());
     outcome.checks.extend(scenario.expect.rate.iter().map(|section| endurance::rate(trace, section)));

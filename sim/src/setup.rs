@@ -1,6 +1,6 @@
 //! From a scenario's sections to the things that they describe.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wattline_core::apst::Drive;
 use wattline_core::nvme::feature::autonomous_transitions::{Table, Transition};
@@ -11,6 +11,7 @@ use crate::calibration::{Article, Calibration};
 use crate::idle::drive::Sleeper;
 use crate::model::chassis::{Chassis, ChassisModel};
 use crate::model::job::Demand;
+use crate::model::management::Thresholds;
 use crate::model::meter::MeterModel;
 use crate::model::ssd::{Sleep, Spread, Ssd, SsdModel};
 use crate::random::{Purpose, Random};
@@ -22,13 +23,26 @@ use crate::time::Micros;
 /// The server of this scenario, with the drives that this seed gives.
 #[must_use]
 pub fn chassis(scenario: &Scenario, calibration: &Calibration, seed: u64) -> Chassis {
+    let sleep = scenario.drives.sleep.as_ref().and_then(|sleep| asleep(sleep, &calibration.article));
+    let kind = Arc::new(SsdModel { sleep, ..calibration.ssd.clone() });
+    chassis_of(scenario, calibration, seed, std::iter::repeat_n(kind, scenario.drives.count))
+}
+
+/// The same with drives of these kinds.
+#[must_use]
+pub fn chassis_of(
+    scenario: &Scenario,
+    calibration: &Calibration,
+    seed: u64,
+    kinds: impl Iterator<Item = Arc<SsdModel>>,
+) -> Chassis {
     let model = chassis_model(scenario, &calibration.chassis);
     let section = &scenario.drives;
-    let sleep = section.sleep.as_ref().and_then(|sleep| asleep(sleep, &calibration.article));
-    let kind = Rc::new(SsdModel { sleep, ..calibration.ssd.clone() });
-    let drives = (0u64..).take(section.count).map(|slot| {
+    let drives = (0u64..).zip(kinds).map(|(slot, kind)| {
         let spread = spread(seed, slot, section.spread_percent / 100.0);
-        Ssd::new(Rc::clone(&kind), spread, section.initial_ps, section.fallback_ps, model.inlet_c)
+        let mut drive = Ssd::new(kind, spread, section.initial_ps, section.fallback_ps, model.inlet_c);
+        drive.manage(section.management_c.map(|[light_c, heavy_c]| Thresholds { light_c, heavy_c }));
+        drive
     });
     let drives = drives.collect();
     Chassis::new(model, drives)
@@ -81,6 +95,7 @@ pub fn chassis_model(scenario: &Scenario, reference: &ChassisModel) -> ChassisMo
         base_w: section.base_w.map_or(reference.base_w, |base| base.watts()),
         cooling: section.cooling.unwrap_or(reference.cooling),
         inlet_c: section.inlet_c.unwrap_or(reference.inlet_c),
+        fan_from_c: section.fan_from_c.unwrap_or(reference.fan_from_c),
         read_ceiling_gb_s: section.read_ceiling_gb_s.unwrap_or(reference.read_ceiling_gb_s),
         write_ceiling_gb_s: section.write_ceiling_gb_s.unwrap_or(reference.write_ceiling_gb_s),
         ..reference.clone()

@@ -42,6 +42,8 @@ pub struct Trace {
     pub flips: Vec<Step<usize>>,
     /// How many records the governor found damaged.
     pub damaged: u32,
+    /// How often drives began to slow themselves down, all in all.
+    pub throttlings: u64,
     /// The governor's journal; after a restart, that of the next one follows.
     pub journal: Vec<u8>,
 }

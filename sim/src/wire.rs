@@ -75,9 +75,15 @@ impl Wires {
 
     /// Puts a command on its way, and draws what becomes of it.
     pub fn send(&mut self, now: Micros, slot: usize, id: CommandId, request: Request) -> Order {
+        let fate = self.fate(slot);
+        Order { slot, era: self.eras[slot], id, request, sent: now, fate }
+    }
+
+    /// Draws what becomes of the next command to a slot.
+    pub fn fate(&mut self, slot: usize) -> Fate {
         let draw = self.chance[slot].unit();
         let (lost, late, refused) = (self.faults.lost.0, self.faults.late.0, self.faults.failed.0);
-        let fate = if draw < lost {
+        if draw < lost {
             Fate::Lost
         } else if draw < lost + late {
             Fate::Late
@@ -85,8 +91,7 @@ impl Wires {
             Fate::Refused
         } else {
             Fate::Answered
-        };
-        Order { slot, era: self.eras[slot], id, request, sent: now, fate }
+        }
     }
 
     /// Drops whatever is on its way to or from a slot.

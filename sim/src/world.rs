@@ -8,7 +8,8 @@ mod faults;
 use wattline_core::governor::{Command, Event, Outcome, Request, Slot};
 use wattline_core::nvme::Status;
 use wattline_core::profile::WorkSet;
-use wattline_core::units::Milliwatts;
+use wattline_core::thermal::{Cooling, Fans, ThrottleCounters};
+use wattline_core::units::{Kelvin, Milliwatts, Minutes, Seconds};
 
 use crate::calibration::Calibration;
 use crate::host::{self, Host};
@@ -20,6 +21,7 @@ use crate::model::ssd::Ssd;
 use crate::policy::Wrong;
 use crate::random::{Purpose, Random};
 use crate::scenario::Scenario;
+use crate::scenario::schema::{CoolingSection, SensorFault, ThrottleSection};
 use crate::scenario::value::watts;
 use crate::setup;
 use crate::time::{Micros, Queue, SECOND, micros, seconds};
@@ -42,6 +44,10 @@ enum Happening {
     Look,
     /// A drive answers with its temperature.
     Temperature(usize),
+    /// The chassis is cooled otherwise.
+    Cooling(CoolingSection),
+    /// This drive's temperature sensor breaks.
+    Sensor(usize, SensorFault),
     /// This drive resets by itself.
     Reset(usize),
     /// This drive is pulled.
@@ -81,6 +87,8 @@ pub struct World<'a> {
     wires: Wires,
     /// What the governor was last told of each drive's work, and when; `None`: nothing yet.
     told: Vec<Option<(WorkSet, Micros)>>,
+    /// What each broken temperature sensor shows.
+    broken: Vec<Option<Option<Kelvin>>>,
     trace: Trace,
 }
 
@@ -115,6 +123,7 @@ impl<'a> World<'a> {
             flips: Random::stream(seed, Purpose::Flips, 0),
             wires: Wires::new(scenario.faults, seed, drives),
             told: vec![None; drives],
+            broken: vec![None; drives],
             trace: Trace::new(scenario.duration_s.micros(), drives),
         };
         world.host = world.new_host();
@@ -134,6 +143,8 @@ impl<'a> World<'a> {
         }
         self.trace.moved_gb = self.chassis.drives().iter().map(Ssd::moved_gb).collect();
         self.trace.wakes = self.chassis.drives().iter().map(|drive| drive.wakes().to_vec()).collect();
+        let transitions = self.chassis.drives().iter().flat_map(|drive| drive.management().transitions);
+        self.trace.throttlings = transitions.map(u64::from).sum();
         if let Some(host) = self.host {
             host.leave(&mut self.trace);
         }
@@ -179,10 +190,10 @@ impl<'a> World<'a> {
             }
             Happening::Cap(cap) => self.change_cap(cap),
             Happening::Look => self.look(),
-            Happening::Temperature(slot) => {
-                let drive = &self.chassis.drives()[slot];
-                let reading = drive.held().and_then(|_| host::kelvin(drive.heat().composite_c));
-                self.tell(Event::Temperature { slot: wire_slot(slot), reading });
+            Happening::Temperature(slot) => self.tell_temperature(slot),
+            Happening::Cooling(section) => self.cool(section),
+            Happening::Sensor(slot, fault) => {
+                self.broken[slot] = Some(self.reading(slot).filter(|_| fault == SensorFault::Frozen));
             }
             Happening::Reset(slot) => {
                 self.reset(slot, format!("drive {slot} resets"));
@@ -307,7 +318,86 @@ impl<'a> World<'a> {
                 self.queue.push(served, Happening::Temperature(slot));
             }
         }
+        if self.host.as_ref().is_some_and(Host::wants_cooling) {
+            self.tell(Event::Cooling(self.cooling()));
+        }
+        if let Some(throttle) = self.scenario.throttle {
+            self.throttle(throttle);
+        }
         self.queue.push(self.now + SECOND, Happening::Second);
+    }
+
+    /// What a drive's temperature sensor shows.
+    fn reading(&self, slot: usize) -> Option<Kelvin> {
+        let drive = &self.chassis.drives()[slot];
+        self.broken[slot].unwrap_or_else(|| drive.held().and_then(|_| host::kelvin(drive.heat().composite_c)))
+    }
+
+    /// What a SMART log has: the temperature, and where the drive's own management is on, its counters.
+    fn tell_temperature(&mut self, index: usize) {
+        let (slot, reading) = (wire_slot(index), self.reading(index));
+        self.tell(Event::Temperature { slot, reading });
+        let drive = &self.chassis.drives()[index];
+        let management = *drive.management();
+        if drive.held().is_some() && management.is_on() {
+            let ([light_transitions, heavy_transitions], time_s) = (management.transitions, management.time_s);
+            let [light_time, heavy_time] = time_s.map(Seconds::new);
+            let (warning_time, critical_time) = (Minutes::ZERO, Minutes::ZERO);
+            let counters = ThrottleCounters {
+                light_transitions,
+                heavy_transitions,
+                light_time,
+                heavy_time,
+                warning_time,
+                critical_time,
+            };
+            self.tell(Event::Throttling { slot, counters });
+        }
+    }
+
+    /// What a board's management would say of the cooling.
+    fn cooling(&self) -> Cooling {
+        let air = self.chassis.air();
+        let fans = match (air.fans_run(), air.fans_at_limit()) {
+            (false, _) => Fans::Failed,
+            (true, true) => Fans::AtLimit,
+            (true, false) => Fans::Regulating,
+        };
+        Cooling { inlet: host::kelvin(air.drives_c()), fans, coolant_lost: !air.coolant() }
+    }
+
+    fn cool(&mut self, section: CoolingSection) {
+        let now = self.now;
+        let air = self.chassis.air_mut();
+        if let Some(inlet_c) = section.inlet_c {
+            air.set_inlet(now, inlet_c, section.over_s.micros());
+        }
+        if let Some(share) = section.fans {
+            air.set_running(share.0);
+        }
+        if let Some(flows) = section.coolant {
+            air.set_coolant(flows);
+        }
+    }
+
+    /// A bare on/off throttle: no more than what it says.
+    fn throttle(&mut self, ThrottleSection { at_c, hysteresis_k }: ThrottleSection) {
+        for slot in 0..self.chassis.drives().len() {
+            let drive = &self.chassis.drives()[slot];
+            let lowest = drive.model().states.len().saturating_sub(1);
+            let Some(celsius) = self.reading(slot).map(|reading| f64::from(reading.celsius())) else { continue };
+            let wanted = if celsius >= at_c {
+                lowest
+            } else if celsius <= at_c - hysteresis_k {
+                self.scenario.drives.initial_ps
+            } else {
+                continue;
+            };
+            if drive.held().is_some_and(|held| held != wanted) {
+                self.chassis.drive_mut(slot).enter(self.now, wanted);
+                self.moved = true;
+            }
+        }
     }
 
     /// Tells the governor what each drive has been doing: at once where that is something else than before, and work
@@ -417,7 +507,13 @@ fn agenda(scenario: &Scenario) -> Queue<Happening> {
         queue.push(section.poll_s.micros().max(1000), Happening::Look);
     }
     faults::announce(scenario, &mut queue);
+    for section in &scenario.cooling {
+        queue.push(section.at_s.micros(), Happening::Cooling(*section));
+    }
     for slot in 0..scenario.drives.count {
+        for sensor in scenario.sensor.iter().filter(|sensor| sensor.drives.contains(slot)) {
+            queue.push(sensor.at_s.micros(), Happening::Sensor(slot, sensor.fault));
+        }
         for reset in scenario.reset.iter().filter(|reset| reset.drives.contains(slot)) {
             queue.push(reset.at_s.micros(), Happening::Reset(slot));
         }

@@ -2,7 +2,7 @@
 //! that are charged, and a system that nothing wakes but what was declared.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use wattline_core::apst::gaps::Gaps;
@@ -244,7 +244,7 @@ proptest! {
             sleep: Some(Sleep { sleeper: sleeper.clone(), table }),
             ..Calibration::embedded().ssd
         };
-        let mut ssd = Ssd::new(Rc::new(model), Spread::NONE, 0, 0, 25.0);
+        let mut ssd = Ssd::new(Arc::new(model), Spread::NONE, 0, 0, 25.0);
         let mut now = 0;
         for command in (1..=polls).map(|poll| poll * every).chain([gap]) {
             pass(&mut ssd, &mut now, command);

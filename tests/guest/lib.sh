@@ -1,5 +1,10 @@
-# Boots Debian's kernel under QEMU's emulation, without KVM, with two emulated NVMe drives and an initramfs of
-# our programs, nvme-cli and busybox. Sourced by tests/guest/run and tests/guest/shell, in bash.
+# Boots Debian's kernel under QEMU's emulation, without KVM, with an initramfs of our programs, nvme-cli and busybox.
+# Sourced by tests/guest/run and tests/guest/shell, in bash.
+#
+# Where its drives come from is `drives`:
+#   emulated   QEMU has two.
+#   served     None are there at first; wattline-sim is there to serve some on the guest's own loopback, and so are fio,
+#              curl and the tools of ext4.
 #
 # Kept in target/guest until that is removed: the unpacked kernel (downloaded once), and one archive of tools
 # for each set of their contents. Our own programs are added at each start.
@@ -8,8 +13,7 @@ repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 target_dir=${CARGO_TARGET_DIR:-$repository/target}
 cache=$target_dir/guest
 
-# Modules of the guest: the drives, and the directory that is shared with the host.
-guest_modules=(nvme 9pnet_virtio 9p virtio_pci)
+drives=emulated
 
 die() {
     printf 'tests/guest: %s\n' "$*" >&2
@@ -19,10 +23,22 @@ die() {
 check_host() {
     [[ $(uname -m) == x86_64 ]] || die "the guest runs this machine's programs, and its kernel is for x86_64"
     local program
-    for program in qemu-system-x86_64 busybox nvme modprobe cpio dpkg-deb apt-get; do
+    for program in qemu-system-x86_64 modprobe cpio dpkg-deb apt-get $(guest_programs); do
         PATH=$PATH:/usr/sbin:/sbin command -v "$program" >/dev/null ||
             die "there is no $program; as root on Debian, tests/run guest installs what is missing"
     done
+}
+
+# What of this machine the guest has.
+guest_programs() {
+    echo busybox nvme
+    if [[ $drives == served ]]; then echo fio curl mkfs.ext4 e2fsck; fi
+}
+
+# Modules of the guest: the drives, and the directory that is shared with the host.
+guest_modules() {
+    echo 9pnet_virtio 9p virtio_pci
+    if [[ $drives == served ]]; then echo nvme-tcp ext4; else echo nvme; fi
 }
 
 # prepare_kernel: sets kernel (a directory) and release. The package is unpacked, never installed.
@@ -46,21 +62,22 @@ prepare_kernel() {
 
 # prepare_tools: sets tools, the archive of everything that is not ours.
 prepare_tools() {
-    local programs=("$(command -v busybox)" "$(PATH=$PATH:/usr/sbin command -v nvme)") modules root key
+    local programs=() modules root key name
+    for name in $(guest_programs); do programs+=("$(PATH=$PATH:/usr/sbin:/sbin command -v "$name")"); done
     mapfile -t modules < <(
-        for module in "${guest_modules[@]}"; do
+        for module in $(guest_modules); do
             /sbin/modprobe -d "$kernel" -S "$release" --show-depends "$module"
         done | sed -n 's/^insmod \(.*\.ko[^ ]*\).*/\1/p' | awk '!seen[$0]++'
     )
     key=$(sha256sum "${programs[@]}" "${modules[@]}" "$repository"/tests/guest/{init,record,lib.sh} | sha256sum | cut -c 1-16)
-    tools=$cache/tools-$key.cpio.gz
+    tools=$cache/tools-$drives-$key.cpio
     if [[ -f $tools ]]; then return; fi
 
     root=$(new_root)
     mkdir -p "$root"/{bin,dev,etc,proc,sys,modules,results}
-    cp "${programs[@]}" "$repository/tests/guest/record" "$root/bin"
+    cp -L "${programs[@]}" "$repository/tests/guest/record" "$root/bin"
     cp "$repository/tests/guest/init" "$root/init"
-    copy_libraries "$root" "${programs[1]}"
+    for name in "${programs[@]:1}"; do copy_libraries "$root" "$name"; done # busybox needs none
     local module
     for module in "${modules[@]}"; do
         cp "$module" "$root/modules"
@@ -68,21 +85,24 @@ prepare_tools() {
     done >"$root/modules/order"
     printf 'root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n' >"$root/etc/passwd"
     printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
-    rm -f "$cache"/tools-*.cpio.gz
-    archive "$root" | gzip -1 >"$tools.new"
-    truncate -s %4 "$tools.new" # the kernel expects the next archive at a multiple of 4
+    rm -f "$cache/tools-$drives"-*.cpio
+    archive "$root" >"$tools.new" # not compressed, since the emulated processor is slow
     mv "$tools.new" "$tools"
     rm -rf "$root"
 }
 
 # prepare_image [FILE...]: sets image, the initramfs: the tools, our programs and these files, in /bin.
 prepare_image() {
+    local root ours=("$target_dir/debug/wattline")
     cargo build --quiet --locked --manifest-path "$repository/Cargo.toml" -p wattline
-    local root ours=$target_dir/debug/wattline
+    if [[ $drives == served ]]; then
+        cargo build --quiet --locked --manifest-path "$repository/Cargo.toml" -p wattline-sim --features serve
+        ours+=("$target_dir/debug/wattline-sim")
+    fi
     root=$(new_root)
     mkdir "$root/bin"
-    cp "$ours" "$@" "$root/bin"
-    copy_libraries "$root" "$ours"
+    cp "${ours[@]}" "$@" "$root/bin"
+    for program in "${ours[@]}"; do copy_libraries "$root" "$program"; done
     image=$scratch/initramfs
     # The kernel unpacks one archive after the other.
     { cat "$tools" && archive "$root"; } >"$image"
@@ -111,18 +131,28 @@ archive() {
 }
 
 # boot COMMAND RESULTS: runs a command in the guest, with RESULTS mounted at /results; "" is a shell.
-# The drives have no content: I/O is not what they are for. RESULTS/set-features has, from the drives' side,
-# every Set Features that reached one.
 boot() {
+    local memory=512 devices
+    if [[ $drives == served ]]; then
+        memory=2048
+        # The guest's time is counted in instructions, a nanosecond each, and idle time is skipped: what is measured there
+        # does not depend on how fast or how busy this machine is.
+        devices=(-icount "shift=0,sleep=off")
+    else
+        # The drives have no content: I/O is not what they are for. RESULTS/set-features has, from the drives' side,
+        # every Set Features that reached one.
+        devices=(
+            -blockdev "driver=null-co,node-name=plain,size=16777216,read-zeroes=on"
+            -device "nvme,drive=plain,serial=PLAIN-0001"
+            -blockdev "driver=null-co,node-name=intel,size=16777216,read-zeroes=on"
+            -device "nvme,drive=intel,serial=INTEL-ID-0123456789A,use-intel-id=on,mdts=0,smart_critical_warning=2"
+            -trace pci_nvme_setfeat -D "$2/set-features"
+        )
+    fi
     timeout --foreground "${GUEST_TIMEOUT:-90}" qemu-system-x86_64 \
-        -accel tcg -machine q35 -cpu max -smp 1 -m 512 -nodefaults -no-reboot \
-        -display none -serial mon:stdio -rtc base=2026-01-01T00:00:00 \
-        -blockdev driver=null-co,node-name=plain,size=16777216,read-zeroes=on \
-        -device nvme,drive=plain,serial=PLAIN-0001 \
-        -blockdev driver=null-co,node-name=intel,size=16777216,read-zeroes=on \
-        -device nvme,drive=intel,serial=INTEL-ID-0123456789A,use-intel-id=on,mdts=0,smart_critical_warning=2 \
-        -trace pci_nvme_setfeat -D "$2/set-features" \
+        -accel tcg -machine q35 -cpu max -smp 1 -m "$memory" -nodefaults -no-reboot \
+        -display none -serial mon:stdio -rtc base=2026-01-01T00:00:00,clock=vm "${devices[@]}" \
         -virtfs local,path="$2",mount_tag=results,security_model=none \
         -kernel "$kernel/boot/vmlinuz-$release" -initrd "$image" \
-        -append "console=ttyS0 quiet panic=-1 wattline.run=$1"
+        -append "console=ttyS0 quiet panic=-1 wattline.drives=$drives wattline.run=$1"
 }

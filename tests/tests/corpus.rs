@@ -12,12 +12,13 @@ type Target = (&'static str, fn(&[u8]));
 
 #[test]
 fn every_input_of_the_corpus_keeps_the_promises() {
-    let targets: [Target; 5] = [
+    let targets: [Target; 6] = [
         ("identify", targets::identify),
         ("apst", targets::apst),
         ("features", targets::features),
         ("logs", targets::logs),
         ("journal", targets::journal),
+        ("transport", targets::transport),
     ];
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
     for (name, target) in targets {

@@ -98,7 +98,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
     fn cheapest(offers: &'a Offers<ITEMS>, limits: &Limits) -> Self {
         let mut sums = Sums::ZERO;
         let mut places = Vec::new();
-        for offer in offers.as_slice() {
+        for offer in offers.iter() {
             if let Some(point) = offer.point(0) {
                 sums.add(offer.shelf, point.power);
             }
@@ -110,7 +110,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
 
     /// The class that is served after this one.
     fn next_class(&self, after: Option<u8>) -> Option<u8> {
-        let priorities = self.offers.as_slice().iter().map(|offer| offer.priority);
+        let priorities = self.offers.iter().map(|offer| offer.priority);
         priorities.filter(|priority| after.is_none_or(|after| *priority > after)).min()
     }
 
@@ -124,7 +124,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
 
     /// The step from an offer's place to another; `None` where that is not a later one.
     fn step(&self, item: usize, to: u8) -> Option<Step> {
-        let offer = self.offers.as_slice().get(item)?;
+        let offer = self.offers.get(item)?;
         let (here, there) = (offer.point(self.place(item))?, offer.point(to)?);
         let cost = there.power.checked_sub(here.power)?;
         Some(Step { to, cost, gain: there.value.checked_sub(here.value)? })
@@ -132,11 +132,11 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
 
     /// What an offer may take more.
     fn budget(&self, item: usize) -> Milliwatts {
-        self.offers.as_slice().get(item).map_or(Milliwatts::ZERO, |offer| self.room.of_shelf(offer.shelf))
+        self.offers.get(item).map_or(Milliwatts::ZERO, |offer| self.room.of_shelf(offer.shelf))
     }
 
     fn take(&mut self, item: usize, step: Step) {
-        if let Some((offer, place)) = self.offers.as_slice().get(item).zip(self.places.get_mut(item)) {
+        if let Some((offer, place)) = self.offers.get(item).zip(self.places.get_mut(item)) {
             self.room.take(offer.shelf, step.cost);
             self.gained = self.gained.saturating_add(u64::from(step.gain));
             *place = step.to;
@@ -146,7 +146,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
     /// Puts an offer back to an earlier place; returns the watts that this frees.
     fn put_back(&mut self, item: usize, to: u8) -> Milliwatts {
         let from = self.place(item);
-        if let Some((offer, place)) = self.offers.as_slice().get(item).zip(self.places.get_mut(item)) {
+        if let Some((offer, place)) = self.offers.get(item).zip(self.places.get_mut(item)) {
             *place = to;
             if let Some((here, there)) = offer.point(from).zip(offer.point(to)) {
                 let freed = here.power.saturating_sub(there.power);
@@ -160,7 +160,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
 
     /// Gives each offer of a class its guarantee, or as much of it as fits.
     fn guarantee(&mut self, class: u8) {
-        for (item, offer) in self.offers.as_slice().iter().enumerate() {
+        for (item, offer) in self.offers.iter().enumerate() {
             if offer.priority != class || offer.guarantee == 0 {
                 continue;
             }
@@ -189,7 +189,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
     /// Makes the best choice for a class of few offers; `false`: there are too many.
     fn decide_exactly(&mut self, class: u8) -> bool {
         let mut items: Vec<(usize, exact::Item<'_>), { exact::MOST }> = Vec::new();
-        for (item, offer) in self.offers.as_slice().iter().enumerate() {
+        for (item, offer) in self.offers.iter().enumerate() {
             let floor = self.floor(item);
             if offer.priority == class && usize::from(floor) + 1 < offer.points().len() {
                 if items.is_full() {
@@ -220,7 +220,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
     /// most.
     fn best_uniform(&self, class: u8) -> Option<Self> {
         let mut best: Option<Self> = None;
-        let first = self.offers.as_slice().iter().find(|offer| offer.priority == class)?;
+        let first = self.offers.iter().find(|offer| offer.priority == class)?;
         for choice in first.points().iter().map(|point| point.choice) {
             if let Some(uniform) = self.uniform(class, choice)
                 && best.as_ref().is_none_or(|best| uniform.gained > best.gained)
@@ -233,7 +233,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
 
     fn uniform(&self, class: u8, choice: u8) -> Option<Self> {
         let mut uniform = self.clone();
-        for (item, offer) in self.offers.as_slice().iter().enumerate().filter(|(_, offer)| offer.priority == class) {
+        for (item, offer) in self.offers.iter().enumerate().filter(|(_, offer)| offer.priority == class) {
             let place = offer.points().iter().position(|point| point.choice == choice)?;
             let step = uniform.step(item, u8::try_from(place).ok()?)?;
             if step.cost > uniform.budget(item) {
@@ -257,15 +257,22 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
     fn fill(&mut self, class: u8, limit: Milliwatts) {
         let below = limit.saturating_sub(Milliwatts::new(1));
         let mut steps: Vec<Option<Step>, ITEMS> = Vec::new();
-        for (item, offer) in self.offers.as_slice().iter().enumerate() {
-            let step = if offer.priority == class { self.best_step(item, self.budget(item).min(below)) } else { None };
+        for (item, offer) in self.offers.iter().enumerate() {
+            let step = if self.repeats(item) {
+                steps.last().copied().flatten()
+            } else if offer.priority == class {
+                self.best_step(item, self.budget(item).min(below))
+            } else {
+                None
+            };
             // As many places as offers.
             let _ = steps.push(step);
         }
         loop {
             let mut best: Option<(usize, Step)> = None;
             for (item, slot) in steps.iter_mut().enumerate() {
-                let Some(mut step) = *slot else { continue };
+                // The one before it has the same step, and goes first.
+                let Some(mut step) = slot.filter(|_| !self.repeats(item)) else { continue };
                 let budget = self.budget(item).min(below);
                 if step.cost > budget {
                     *slot = self.best_step(item, budget);
@@ -284,6 +291,12 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
         }
     }
 
+    /// Whether an offer is like the one before it, and in the same place.
+    fn repeats(&self, item: usize) -> bool {
+        let before = item.checked_sub(1);
+        before.is_some_and(|before| self.place(before) == self.place(item) && self.offers.are_alike(before, item))
+    }
+
     fn best_step(&self, item: usize, budget: Milliwatts) -> Option<Step> {
         let mut best: Option<Step> = None;
         let mut to = self.place(item);
@@ -300,7 +313,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
     /// The best plan that takes back one step and spends its watts on smaller ones; `None` where none is better.
     fn improve(&self, class: u8) -> Option<Self> {
         let mut best: Option<Self> = None;
-        for (item, offer) in self.offers.as_slice().iter().enumerate() {
+        for (item, offer) in self.offers.iter().enumerate() {
             let (place, floor) = (self.place(item), self.floor(item));
             let same = |earlier: usize| (self.place(earlier), self.floor(earlier)) == (place, floor);
             if offer.priority != class || (0..item).any(|earlier| same(earlier) && self.offers.are_alike(earlier, item))
@@ -321,7 +334,7 @@ impl<'a, const ITEMS: usize> Plan<'a, ITEMS> {
 
     fn allocation(&self) -> Allocation<ITEMS> {
         let mut allocation = Allocation { choices: Vec::new(), power: 0, value: 0, unmet: 0 };
-        for (item, offer) in self.offers.as_slice().iter().enumerate() {
+        for (item, offer) in self.offers.iter().enumerate() {
             let point = offer.point(self.place(item));
             if let Some(point) = point {
                 allocation.power += u64::from(point.power.get());

@@ -4,7 +4,7 @@
 //! holds the draws and what they may add up to, in total and in each shelf:
 //!
 //! ```text
-//! allowance = cap − base load − margin − correction
+//! allowance = cap − base load − margin − correction, and at most what the chassis can remove as heat
 //! ```
 //!
 //! The base load is the system without its drives; the margin covers what the figures and the meter are not
@@ -31,6 +31,8 @@ pub struct Ledger<const DRIVES: usize> {
     base_load: Milliwatts,
     margin: Milliwatts,
     correction: Milliwatts,
+    /// What the chassis can remove as heat.
+    cooling: Milliwatts,
     shelves: [Option<Milliwatts>; SHELVES],
     draws: [(Option<Shelf>, Milliwatts); DRIVES],
     sums: Sums,
@@ -97,6 +99,7 @@ impl<const DRIVES: usize> Ledger<DRIVES> {
             base_load,
             margin,
             correction: Milliwatts::ZERO,
+            cooling: Milliwatts::MAX,
             shelves: [None; SHELVES],
             draws: [(None, Milliwatts::ZERO); DRIVES],
             sums: Sums::ZERO,
@@ -124,15 +127,30 @@ impl<const DRIVES: usize> Ledger<DRIVES> {
         }
     }
 
-    /// What all draws together may come to.
+    /// Sets the most that all draws together may turn into heat; [`Milliwatts::MAX`]: no limit.
+    pub const fn set_cooling(&mut self, ceiling: Milliwatts) {
+        self.cooling = ceiling;
+    }
+
+    /// What all draws together may come to: what the cap leaves them, and no more than can be removed as heat.
     #[must_use]
-    pub const fn allowance(&self) -> Milliwatts {
+    pub fn allowance(&self) -> Milliwatts {
+        self.power_allowance().min(self.cooling)
+    }
+
+    /// Whether heat and not the cap is what limits the draws.
+    #[must_use]
+    pub fn is_limited_by_cooling(&self) -> bool {
+        self.cooling < self.power_allowance()
+    }
+
+    const fn power_allowance(&self) -> Milliwatts {
         self.cap.saturating_sub(self.base_load).saturating_sub(self.margin).saturating_sub(self.correction)
     }
 
     /// What draws may come to: all together the allowance, and those of a shelf the shelf's limit.
     #[must_use]
-    pub const fn limits(&self) -> Limits {
+    pub fn limits(&self) -> Limits {
         Limits { total: self.allowance(), shelves: self.shelves }
     }
 
@@ -252,6 +270,12 @@ impl<const DRIVES: usize> Ledger<DRIVES> {
             Band::Hold | Band::Shed => Some(self.held.unwrap_or(self.peak)),
         };
         self.peak = self.sums.total();
+    }
+
+    /// Whether promises may not grow, since readings stand in [`Band::Hold`] or above.
+    #[must_use]
+    pub const fn is_held(&self) -> bool {
+        self.held.is_some()
     }
 
     /// The meter is lost: what it said last holds nothing any more.

@@ -83,53 +83,52 @@ impl FromIterator<Point> for Offer {
     }
 }
 
-/// All offers, in the order in which they are preferred among equals.
+/// All offers, in the order in which they are preferred among equals. Those that are alike are kept once.
 #[derive(Clone, Debug, Default)]
 pub struct Offers<const ITEMS: usize> {
-    offers: Vec<Offer, ITEMS>,
-    /// For each offer the first one that is like it.
-    likes: Vec<u16, ITEMS>,
+    kinds: Vec<Offer, ITEMS>,
+    /// For each offer its place among the kinds.
+    items: Vec<u16, ITEMS>,
 }
 
 impl<const ITEMS: usize> Offers<ITEMS> {
     /// None yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { offers: Vec::new(), likes: Vec::new() }
+        Self { kinds: Vec::new(), items: Vec::new() }
     }
 
     /// Adds an offer behind the others. There is no room for more than `ITEMS`.
     pub fn push(&mut self, offer: Offer) {
-        let own = u16::try_from(self.offers.len()).unwrap_or(u16::MAX);
-        // Equals mostly stand side by side.
-        let like = match self.offers.last().zip(self.likes.last()) {
-            Some((last, like)) if last.is_like(&offer) => *like,
-            _ => (0..own).zip(&self.offers).find(|(_, other)| other.is_like(&offer)).map_or(own, |(first, _)| first),
-        };
-        if self.offers.push(offer).is_ok() {
-            // As many places as offers.
-            let _ = self.likes.push(like);
+        let known = self.kinds.iter().position(|known| known.is_like(&offer));
+        let kind = known.unwrap_or(self.kinds.len());
+        if known.is_some() || self.kinds.push(offer).is_ok() {
+            // An array has at most as many places as a slot has numbers; what is beyond is not offered.
+            let _ = u16::try_from(kind).map(|kind| self.items.push(kind));
         }
     }
 
     /// Adds once more what was added last.
     pub fn repeat(&mut self) {
-        if let Some((offer, like)) = self.offers.last().cloned().zip(self.likes.last().copied())
-            && self.offers.push(offer).is_ok()
-        {
-            let _ = self.likes.push(like);
+        if let Some(kind) = self.items.last().copied() {
+            // There is no room for more than `ITEMS`.
+            let _ = self.items.push(kind);
         }
     }
 
     /// The offers, in order.
-    #[must_use]
-    pub fn as_slice(&self) -> &[Offer] {
-        &self.offers
+    pub fn iter(&self) -> impl Iterator<Item = &Offer> {
+        self.items.iter().filter_map(|kind| self.kinds.get(usize::from(*kind)))
+    }
+
+    /// One of the offers.
+    pub(super) fn get(&self, item: usize) -> Option<&Offer> {
+        self.kinds.get(usize::from(*self.items.get(item)?))
     }
 
     /// Whether two offers are the same but for their order.
     pub(super) fn are_alike(&self, one: usize, other: usize) -> bool {
-        self.likes.get(one) == self.likes.get(other)
+        self.items.get(one) == self.items.get(other)
     }
 }
 

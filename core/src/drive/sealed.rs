@@ -4,12 +4,7 @@
 //! so the record carries the checksum of its encoded form, renewed whenever the record changes on purpose. A record
 //! that does not fit its checksum is worth nothing: the drive is to be forgotten and read again.
 
-use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
-
 use super::Drive;
-
-/// Without a table: a table could be hit itself, and a kilobyte is much on a microcontroller.
-static CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
 /// Bytes that are enough for an encoded [`Drive`].
 const ENCODED: usize = 64;
@@ -75,7 +70,32 @@ impl core::ops::Deref for Sealed {
 fn seal(drive: &Drive) -> u32 {
     let mut buffer = [0; ENCODED];
     // The encoding of a record never fails for want of room: see the tests.
-    postcard::to_slice(drive, &mut buffer).map_or(0, |encoded| CRC.checksum(encoded))
+    postcard::to_slice(drive, &mut buffer).map_or(0, |encoded| crc_32(encoded))
+}
+
+/// CRC-32/ISO-HDLC, four bits at a time: a table for eight takes a kilobyte of a microcontroller, no table four times
+/// as long, and a record is looked at in every call.
+fn crc_32(bytes: &[u8]) -> u32 {
+    /// The polynomial with its bits in reverse, since the lowest bit comes first.
+    const POLYNOMIAL: u32 = 0xEDB8_8320;
+    /// What four bits at the low end come to.
+    static TABLE: [u32; 16] = {
+        let mut table = [0; 16];
+        let mut nibble = 0u32;
+        while nibble < 16 {
+            let mut rest = nibble;
+            let mut bit = 0;
+            while bit < 4 {
+                rest = (rest >> 1) ^ (POLYNOMIAL * (rest & 1));
+                bit += 1;
+            }
+            table[nibble as usize] = rest;
+            nibble += 1;
+        }
+        table
+    };
+    let step = |crc: u32| (crc >> 4) ^ TABLE[(crc & 0xF) as usize];
+    !bytes.iter().fold(u32::MAX, |crc, byte| step(step(crc ^ u32::from(*byte))))
 }
 
 #[cfg(test)]
@@ -83,6 +103,16 @@ mod tests {
     use super::*;
     use crate::drive::{Cause, CommandId, Request, StateSet};
     use crate::nvme::Status;
+
+    #[test]
+    fn the_checksum_is_the_one_that_everybody_means() {
+        let named = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+        let mut bytes: heapless::Vec<u8, 300> = heapless::Vec::new();
+        for byte in (0..=u8::MAX).rev() {
+            assert_eq!(crc_32(&bytes), named.checksum(&bytes));
+            bytes.push(byte).unwrap();
+        }
+    }
 
     #[test]
     fn every_flipped_bit_is_noticed_and_stays_noticed() {

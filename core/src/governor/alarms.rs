@@ -5,7 +5,7 @@ use crate::budget::SHELVES;
 use crate::drive::{Cause, CommandId, Lever};
 use crate::nvme::Status;
 use crate::profile::WorkSet;
-use crate::units::{BytesPerSecond, Milliwatts};
+use crate::units::{BytesPerSecond, Kelvin, Milliwatts};
 
 /// One alarm: how it stands, and what was told last.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,8 @@ pub(super) struct DriveAlarms {
     pub(super) record_damaged: Latch<()>,
     pub(super) no_answer: Latch<CommandId>,
     pub(super) guarantee_unmet: Latch<BytesPerSecond>,
+    pub(super) temperature_frozen: Latch<()>,
+    pub(super) throttled: Latch<Kelvin>,
 }
 
 /// All alarms.
@@ -63,6 +65,7 @@ pub(super) struct Alarms<const DRIVES: usize> {
     pub(super) meter_lost: Latch<()>,
     pub(super) meter_above_prediction: Latch<Milliwatts>,
     pub(super) clock_backwards: Latch<()>,
+    pub(super) cooling_reduced: Latch<Milliwatts>,
     pub(super) drives: [DriveAlarms; DRIVES],
 }
 
@@ -74,6 +77,7 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
             meter_lost: Latch::default(),
             meter_above_prediction: Latch::default(),
             clock_backwards: Latch::default(),
+            cooling_reduced: Latch::default(),
             drives: [DriveAlarms::default(); DRIVES],
         }
     }
@@ -102,6 +106,9 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
         if let Some(((), raised)) = self.clock_backwards.change() {
             return Some((Alarm::ClockBackwards, raised));
         }
+        if let Some((missing, raised)) = self.cooling_reduced.change() {
+            return Some((Alarm::CoolingReduced { missing }, raised));
+        }
         (0..=u8::MAX).zip(&mut self.drives).find_map(|(slot, drive)| drive.next_change(slot))
     }
 }
@@ -117,6 +124,8 @@ impl DriveAlarms {
         self.record_damaged.set(None);
         self.no_answer.set(None);
         self.guarantee_unmet.set(None);
+        self.temperature_frozen.set(None);
+        self.throttled.set(None);
     }
 
     fn next_change(&mut self, slot: Slot) -> Option<(Alarm, bool)> {
@@ -141,7 +150,13 @@ impl DriveAlarms {
         if let Some(((), raised)) = self.record_damaged.change() {
             return Some((Alarm::RecordDamaged { slot }, raised));
         }
-        let (missing, raised) = self.guarantee_unmet.change()?;
-        Some((Alarm::GuaranteeUnmet { slot, missing }, raised))
+        if let Some((missing, raised)) = self.guarantee_unmet.change() {
+            return Some((Alarm::GuaranteeUnmet { slot, missing }, raised));
+        }
+        if let Some(((), raised)) = self.temperature_frozen.change() {
+            return Some((Alarm::TemperatureFrozen { slot }, raised));
+        }
+        let (lowered, raised) = self.throttled.change()?;
+        Some((Alarm::Throttled { slot, lowered }, raised))
     }
 }

@@ -8,7 +8,7 @@ use crate::drive::Levers;
 use crate::nvme::PowerState;
 use crate::nvme::feature::thermal_management::ThermalManagement;
 use crate::profile::WorkSet;
-use crate::thermal::ThermalLimits;
+use crate::thermal::{CoolingConfig, ThermalLimits};
 use crate::units::{BytesPerSecond, Microseconds, Milliwatts};
 
 /// The whole system.
@@ -41,6 +41,9 @@ pub struct Config {
     /// How often a drive may be set to another state in any 24 hours, for whatever reason but to hold a limit; `None`:
     /// as often as it is worth it. Lowering counts and never waits.
     pub transitions_per_day: Option<u16>,
+    /// What the cooling is good for, where all drives together are to stay within it. How it stands must then be
+    /// reported.
+    pub cooling: Option<CoolingConfig>,
 }
 
 /// How good the meter is.
@@ -167,6 +170,7 @@ impl Config {
             patience: 3,
             shelves: Vec::new(),
             transitions_per_day: None,
+            cooling: None,
         }
     }
 }

@@ -39,6 +39,8 @@ pub(super) struct Entry {
     pub(super) pace: Pace,
     /// It has been set so often that it is not raised for now.
     pub(super) held: bool,
+    /// What it does has been reported since it came.
+    pub(super) watched: bool,
     /// When it was sent to a lower state last.
     pub(super) lowered: Instant,
     /// What it has had so far: the value of its states, summed over time.
@@ -85,6 +87,7 @@ impl Entry {
             demand: Demand::default(),
             pace: Pace::default(),
             held: false,
+            watched: false,
             lowered: now,
             service: 0,
             turns: 0,
@@ -104,6 +107,12 @@ impl Entry {
     /// How warm the drive is; cool where its heat is not managed.
     pub(super) fn level(&self) -> Level {
         self.thermal.as_ref().map_or(Level::Cool, Thermal::level)
+    }
+
+    /// When time alone changes what was reported of it: its heat, its work, its demand.
+    pub(super) fn due(&self, now: Instant) -> Option<Instant> {
+        let heat = self.thermal.as_ref().and_then(|thermal| thermal.next_deadline(now));
+        [heat, self.seen_until, self.demand.until()].into_iter().flatten().min()
     }
 
     /// Whether the answer to its last command takes longer than `late`.
@@ -258,10 +267,15 @@ impl<'a> Figures<'a> {
         figure.unwrap_or_else(|| self.unknown(entry).max(state.measured_peak(entry.work())))
     }
 
+    /// A state in which the drive processes I/O.
+    fn state(self, entry: &Entry, number: PowerState) -> Option<&'a StateProfile> {
+        let profile = self.profiles.get(usize::from(entry.config.profile.0))?;
+        profile.state(number).filter(|state| !state.non_operational)
+    }
+
     /// What the drive takes at most in a state; what its slot delivers where it has no such state.
     pub(super) fn figure(self, entry: &Entry, state: PowerState) -> Milliwatts {
-        let found = self.operational(entry).find(|(number, _)| *number == state);
-        found.map_or(self.unknown(entry), |(_, state)| self.of(entry, state))
+        self.state(entry, state).map_or(self.unknown(entry), |state| self.of(entry, state))
     }
 
     /// What the drive takes at most in any state of a set; what its slot delivers where none of them is known to be
@@ -273,18 +287,19 @@ impl<'a> Figures<'a> {
 
     /// The least and the most that the drive can be held at.
     pub(super) fn range(self, entry: &Entry) -> Option<(Milliwatts, Milliwatts)> {
-        let figures = || self.operational(entry).map(|(_, state)| self.of(entry, state));
-        figures().min().zip(figures().max())
+        let mut figures = self.operational(entry).map(|(_, state)| self.of(entry, state));
+        let first = figures.next()?;
+        Some(figures.fold((first, first), |(least, most), figure| (least.min(figure), most.max(figure))))
     }
 
     /// Whether the drive has the state, and its heat and its slot allow it. They always allow its lowest.
     pub(super) fn is_available(self, entry: &Entry, state: PowerState) -> bool {
-        let Some((_, found)) = self.operational(entry).find(|(number, _)| *number == state) else { return false };
-        let figure = self.of(entry, found);
+        let Some(found) = self.state(entry, state) else { return false };
         let within_slot = found.max_power.is_none_or(|most| most <= entry.config.slot_limit);
         if within_slot && entry.level() == Level::Cool {
             return true;
         }
+        let figure = self.of(entry, found);
         self.range(entry).is_some_and(|(lowest, highest)| {
             figure == lowest || (within_slot && figure <= entry.level().ceiling(lowest, highest))
         })
@@ -321,10 +336,9 @@ impl<'a> Figures<'a> {
             return None;
         }
         let target = entry.target.filter(|target| entry.drive.is_managed() && self.is_measured(entry, *target));
-        let gives = target.map_or(0, |target| u64::from(self.value(entry, target)) * 1000);
-        // Values are whole kilobytes.
-        Some(wanted.saturating_sub(BytesPerSecond::new(gives.saturating_add(999))))
-            .filter(|missing| *missing > BytesPerSecond::ZERO)
+        // What a state gives is cut off to whole kilobytes.
+        let gives = target.map_or(0, |target| u64::from(self.value(entry, target)) * 1000 + 999);
+        Some(wanted.saturating_sub(BytesPerSecond::new(gives))).filter(|missing| *missing > BytesPerSecond::ZERO)
     }
 
     /// Whether a state takes more than the one that the drive is in or on its way to; than any that it may wake into,
@@ -333,6 +347,19 @@ impl<'a> Figures<'a> {
         let awake = entry.drive.heading_for().filter(|state| self.operational_states(entry).contains(*state));
         let has = awake.map_or_else(|| self.draw_now(entry), |heading| self.figure(entry, heading));
         self.figure(entry, state) > has
+    }
+
+    /// About what the drive takes now, of one whose work is reported and that is not on its way between two states: the
+    /// figure of its state, or its idle power, which is taken for a quarter of its lowest state's where the profile
+    /// says nothing (a guess).
+    pub(super) fn load(self, entry: &Entry) -> Option<Milliwatts> {
+        let state = entry.drive.ready_in().filter(|_| entry.watched)?;
+        if !entry.idle && self.operational_states(entry).contains(state) {
+            return Some(self.figure(entry, state));
+        }
+        let profile = self.profiles.get(usize::from(entry.config.profile.0))?;
+        let (lowest, _) = self.range(entry)?;
+        Some(profile.idle.unwrap_or(Milliwatts::new(lowest.get() / 4)))
     }
 
     /// How long after an accepted change the drive's power has followed: what its profile says, else the state's entry

@@ -9,6 +9,7 @@ use crate::history::Counters;
 use crate::nvme::Status;
 use crate::profile::WorkSet;
 use crate::sleep::{Conditions, CyclesPerDay};
+use crate::thermal::{Cooling, ThrottleCounters};
 use crate::units::{BytesPerSecond, Kelvin, Milliwatts};
 
 /// The place of a drive: 0 up to the governor's `DRIVES`, not included.
@@ -122,14 +123,30 @@ pub enum Event {
         /// What its drives may draw together.
         limit: Milliwatts,
     },
+    /// The counters of the drive's own thermal management were read. What they have come to since the last such event
+    /// says whether the drive was given too much.
+    Throttling {
+        /// Which drive.
+        slot: Slot,
+        /// The counters of its SMART log.
+        counters: ThrottleCounters,
+    },
+    /// How the chassis is being cooled. Ignored where the configuration says nothing about cooling.
+    Cooling(Cooling),
 }
 
 impl Event {
+    /// Whether it only reports how things stand: where that is as before, and no deadline is over, it changes no
+    /// decision.
+    pub(super) const fn is_report(&self) -> bool {
+        matches!(self, Self::Tick | Self::Meter(_) | Self::Work { .. } | Self::Temperature { .. } | Self::Demand { .. })
+    }
+
     /// The slot that it is about; `None` where it is about the whole system.
     #[must_use]
     pub const fn slot(&self) -> Option<Slot> {
         match self {
-            Self::Tick | Self::Cap(_) | Self::Meter(_) | Self::ShelfLimit { .. } => None,
+            Self::Tick | Self::Cap(_) | Self::Meter(_) | Self::ShelfLimit { .. } | Self::Cooling(_) => None,
             Self::Attached { slot, .. }
             | Self::Removed { slot }
             | Self::Reset { slot }
@@ -141,7 +158,8 @@ impl Event {
             | Self::Power { slot, .. }
             | Self::BitFlip { slot, .. }
             | Self::Completed { slot, .. }
-            | Self::Lost { slot, .. } => Some(*slot),
+            | Self::Lost { slot, .. }
+            | Self::Throttling { slot, .. } => Some(*slot),
         }
     }
 }
@@ -190,6 +208,8 @@ pub enum Reason {
     Backstop,
     /// Nobody needs the drive, or somebody does again.
     Sleep,
+    /// The chassis removes less heat than was promised.
+    Cooling,
 }
 
 /// Why somebody should look.
@@ -272,6 +292,24 @@ pub enum Alarm {
         /// By this much.
         missing: BytesPerSecond,
     },
+    /// The drive's temperature does not move although its load does: it counts as rising, and after a while the drive
+    /// is held in its lowest operational state.
+    TemperatureFrozen {
+        /// Which.
+        slot: Slot,
+    },
+    /// The drive slowed itself down, or was warmer than it should be: its limits are lowered.
+    Throttled {
+        /// Which.
+        slot: Slot,
+        /// By so much.
+        lowered: Kelvin,
+    },
+    /// The chassis removes less heat than it is designed for.
+    CoolingReduced {
+        /// By this much.
+        missing: Milliwatts,
+    },
 }
 
 impl Alarm {
@@ -281,6 +319,7 @@ impl Alarm {
         match self {
             Self::CannotHold { .. }
             | Self::ShelfCannotHold { .. }
+            | Self::CoolingReduced { .. }
             | Self::MeterLost
             | Self::MeterAbovePrediction { .. }
             | Self::ClockBackwards => None,
@@ -291,7 +330,9 @@ impl Alarm {
             | Self::LeverRefused { slot, .. }
             | Self::BackstopRefused { slot, .. }
             | Self::RecordDamaged { slot }
-            | Self::NoAnswer { slot, .. } => Some(*slot),
+            | Self::NoAnswer { slot, .. }
+            | Self::TemperatureFrozen { slot }
+            | Self::Throttled { slot, .. } => Some(*slot),
         }
     }
 }

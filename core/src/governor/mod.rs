@@ -13,8 +13,9 @@
 //! Memory and work per call are bounded by `DRIVES` and `PROFILES`. No input panics; the same inputs give the same
 //! commands.
 //!
-//! **How a call decides**, always in this order: what happened is noted; draws are brought up to date; the plan is
-//! replaced if it must or may be; reads and lowering commands go out; raises go out as far as the ledger grants them.
+//! **How a call decides**, always in this order (a report that changes nothing ends after its first step): what
+//! happened is noted; draws are brought up to date; the plan is replaced if it must or may be; reads and lowering
+//! commands go out; raises go out as far as the ledger grants them.
 
 mod alarms;
 mod clock;
@@ -47,7 +48,8 @@ use crate::history::Counters;
 use crate::nvme::PowerState;
 use crate::profile::{FigureRule, Profile};
 use crate::sleep::Sleeper;
-use crate::units::{Instant, Microseconds, Milliwatts};
+use crate::thermal::{Chassis, Sensing, Thermal};
+use crate::units::{Instant, Kelvin, Microseconds, Milliwatts};
 
 /// Raised whenever the same events are meant to give other commands than before. Journals carry it.
 pub const DECISION_VERSION: u16 = 2;
@@ -61,6 +63,7 @@ pub struct Governor<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: 
     sleepers: [Option<Sleeping>; SLEEPERS],
     ledger: Ledger<DRIVES>,
     meter: Option<Meter>,
+    chassis: Option<Chassis>,
     alarms: Alarms<DRIVES>,
     clock: Clock,
     next_id: u32,
@@ -68,6 +71,12 @@ pub struct Governor<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: 
     planned: Instant,
     /// Something has changed since the plan was made.
     stale: bool,
+    /// Something has happened since the last decision that may change it.
+    moved: bool,
+    /// Until then time alone changes no decision; `None`: it may at any time, since the plan did not fit.
+    rests_until: Option<Instant>,
+    /// Time that has passed and has not been counted as service yet.
+    unserved: Microseconds,
     /// The slot whose record was looked at last.
     scrubbed: u8,
     /// How many records have been found damaged.
@@ -90,16 +99,20 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         Self {
             ledger,
             meter: config.meter.clone().map(Meter::new),
+            chassis: config.cooling.clone().map(Chassis::new),
             next_rotation: Instant::START.after(config.rotation_interval),
             config,
             profiles: Vec::new(),
-            entries: core::array::from_fn(|_| None),
-            sleepers: core::array::from_fn(|_| None),
+            entries: [const { None }; DRIVES],
+            sleepers: [const { None }; SLEEPERS],
             alarms: Alarms::new(),
             clock: Clock::default(),
             next_id: 0,
             planned: Instant::START,
             stale: false,
+            moved: false,
+            rests_until: None,
+            unserved: Microseconds::ZERO,
             scrubbed: u8::MAX,
             damaged: 0,
         }
@@ -116,14 +129,30 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     pub fn handle(&mut self, now: Instant, event: Event) {
         let before = self.clock.ours();
         let (now, backwards) = self.clock.advance(now);
-        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
-        rotation::serve(figures, &mut self.entries, now.since(before).unwrap_or_default());
+        self.unserved = self.unserved.saturating_add(now.since(before).unwrap_or_default());
         if backwards || now > before {
             self.alarms.clock_backwards.set(backwards.then_some(()));
         }
-        self.scrub_next();
+        let intact = self.scrub_next();
+        self.moved = !intact || !event.is_report() || self.rests_until.is_none_or(|until| now >= until);
+        if self.moved {
+            self.serve();
+        }
+        let slot = event.slot();
         self.note(now, event);
-        self.decide(now);
+        if self.moved {
+            self.serve();
+            let fitted = self.decide(now);
+            self.rests_until = fitted.then(|| self.due().unwrap_or(Instant::END));
+        } else if let Some(due) = slot.and_then(|slot| self.entry(slot)).and_then(|entry| entry.due(now)) {
+            self.rests_until = self.rests_until.map(|until| until.min(due));
+        }
+    }
+
+    /// Counts the time that has passed as service of the states that the drives had.
+    fn serve(&mut self) {
+        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
+        rotation::serve(figures, &mut self.entries, core::mem::take(&mut self.unserved));
     }
 
     /// What was counted of the drive in a slot, to be kept in its [`History`](crate::history::History).
@@ -156,13 +185,15 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     /// When a [`Event::Tick`] is due at the latest; `None` where only an event can change anything.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
+        self.due().map(|due| self.clock.theirs(due))
+    }
+
+    /// The same on our own clock.
+    fn due(&self) -> Option<Instant> {
         let now = self.clock.ours();
         let entries = || self.entries.iter().flatten();
         let of_drives = entries().filter_map(|entry| entry.drive.settles_at());
-        let of_heat = entries().filter_map(|entry| entry.thermal.as_ref()).filter(|thermal| !thermal.is_lost());
-        let of_heat = of_heat.map(|thermal| thermal.next_deadline(now));
-        let of_work = entries().filter_map(|entry| entry.seen_until);
-        let of_demand = entries().filter_map(|entry| entry.demand.until());
+        let of_reports = entries().filter_map(|entry| entry.due(now));
         let of_pace =
             entries().filter(|entry| entry.held).map(|entry| entry.pace.permits_from()).filter(|due| *due > now);
         let waiting =
@@ -181,18 +212,17 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             && entries().filter(|entry| entry.drive.is_managed()).count() > 1;
         let of_rotation = rotates.then_some(self.next_rotation);
         let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
-        let of_system = [of_plan, of_rotation, of_meter, self.sleepers_deadline(now)].into_iter().flatten();
-        let ours = of_drives
-            .chain(of_heat)
-            .chain(of_work)
-            .chain(of_demand)
+        let of_cooling = self.chassis.as_ref().and_then(|chassis| chassis.next_deadline(now));
+        let of_sleep = self.sleepers_deadline(now);
+        let of_system = [of_plan, of_rotation, of_meter, of_cooling, of_sleep].into_iter().flatten();
+        of_drives
+            .chain(of_reports)
             .chain(of_pace)
             .chain(of_raises)
             .chain(of_answers)
             .chain(of_retries)
             .chain(of_system)
-            .min()?;
-        Some(self.clock.theirs(ours))
+            .min()
     }
 
     /// The ledger: cap, allowance, and what has been promised.
@@ -263,13 +293,18 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             }
             Event::Work { slot, seen } => {
                 let counts_for = self.config.window.saturating_add(self.config.dwell);
-                self.with(slot, |entry, _| {
+                self.with(slot, |entry, figures| {
                     entry.idle = seen.is_empty();
+                    entry.watched = true;
                     if !entry.config.declared.contains_all(seen) {
                         entry.seen = entry.seen.union(seen);
                         entry.seen_until = None;
                     } else if !entry.seen.is_empty() {
                         entry.seen_until.get_or_insert(now.after(counts_for));
+                    }
+                    let load = figures.load(entry);
+                    if let Some(thermal) = entry.thermal.as_mut() {
+                        thermal.loads(load, now);
                     }
                 });
                 self.sleeper_sees(slot, seen, now);
@@ -286,6 +321,16 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             Event::ShelfLimit { shelf, limit } => {
                 self.ledger.set_shelf(shelf, limit);
                 self.stale = true;
+            }
+            Event::Throttling { slot, counters } => self.with(slot, |entry, _| {
+                if let Some(thermal) = entry.thermal.as_mut() {
+                    thermal.throttles(counters, now);
+                }
+            }),
+            Event::Cooling(cooling) => {
+                if let Some(chassis) = self.chassis.as_mut() {
+                    chassis.reads(cooling, now);
+                }
             }
             Event::Completed { slot, id, outcome } => {
                 let known = self.entry(slot).is_some_and(|entry| entry.drive.is_managed());
@@ -326,14 +371,14 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         }
     }
 
-    /// Looks at the record of one drive more, in turn.
-    fn scrub_next(&mut self) {
+    /// Looks at the record of one drive more, in turn; `false`: it was damaged.
+    fn scrub_next(&mut self) -> bool {
         let occupied = |(slot, entry): (Slot, &Option<Entry>)| entry.is_some().then_some(slot);
         let mut slots = (0..=u8::MAX).zip(&self.entries).filter_map(occupied);
-        let Some(first) = slots.next() else { return };
+        let Some(first) = slots.next() else { return true };
         let next = slots.find(|slot| *slot > self.scrubbed);
         self.scrubbed = if first > self.scrubbed { first } else { next.unwrap_or(first) };
-        self.scrub(self.scrubbed);
+        self.scrub(self.scrubbed)
     }
 
     fn scrub(&mut self, slot: Slot) -> bool {
@@ -348,11 +393,15 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         if let Some(entry) = self.entries.get_mut(usize::from(slot)).and_then(Option::as_mut) {
             let inputs = |entry: &Entry| {
-                (entry.drive.is_managed(), entry.work(), entry.level(), entry.demand.most(), entry.held)
+                let heat =
+                    entry.thermal.as_ref().map(|thermal| (thermal.level(), thermal.sensing(), thermal.lowered()));
+                (entry.drive.is_managed(), entry.work(), heat, entry.demand.most(), entry.held)
             };
             let before = inputs(entry);
             happens(entry, figures);
-            self.stale |= before != inputs(entry);
+            let moved = before != inputs(entry);
+            self.stale |= moved;
+            self.moved |= moved;
         }
     }
 
@@ -386,29 +435,32 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         let Some(meter) = self.meter.as_mut() else { return };
         let was_lost = meter.is_lost();
         if let Some(valid) = reading.and_then(|reading| meter.reads(reading, now, base_load)) {
-            let before = self.ledger.correction();
+            let before = (self.ledger.correction(), self.ledger.is_held());
             self.ledger.meter_reads(valid.value, valid.uncertainty, valid.since_last);
-            self.stale |= was_lost || before != self.ledger.correction();
+            self.stale |= was_lost || before.0 != self.ledger.correction();
+            self.moved |= was_lost || before != (self.ledger.correction(), self.ledger.is_held());
             self.alarms.meter_above_prediction.worsen(self.ledger.correction());
         }
     }
 
-    fn decide(&mut self, now: Instant) {
+    /// Decides; `false`: the plan that stood until now did not fit.
+    fn decide(&mut self, now: Instant) -> bool {
         self.advance(now);
-        self.plan(now);
+        let mut fitted = self.plan(now);
         if !self.send(now) {
             for slot in (0..=u8::MAX).take(DRIVES) {
                 self.scrub(slot);
             }
-            self.plan(now);
+            fitted &= self.plan(now);
             self.send(now);
         }
         self.send_wishes(now);
         self.raise_alarms(now);
+        fitted
     }
 
-    /// Brings the draws up to date, and the plan where it must or may be.
-    fn plan(&mut self, now: Instant) {
+    /// Brings the draws up to date, and the plan where it must or may be; `false`: the one that stood did not fit.
+    fn plan(&mut self, now: Instant) -> bool {
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         for (slot, entry) in self.entries.iter().enumerate() {
             if let Some(entry) = entry {
@@ -430,6 +482,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             rotation::rotate(figures, &mut self.entries);
             self.next_rotation = now.after(self.config.rotation_interval);
         }
+        fits
     }
 
     /// Lets time pass in every part that has a deadline.
@@ -443,10 +496,19 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             }
             self.stale |= was_lost != meter.is_lost();
         }
+        if let Some(chassis) = self.chassis.as_mut() {
+            chassis.advance(now);
+            let before = self.ledger.allowance();
+            self.ledger.set_cooling(chassis.ceiling());
+            self.stale |= before != self.ledger.allowance();
+            self.alarms.cooling_reduced.worsen(chassis.reduced_by());
+        }
         for slot in (0..=u8::MAX).take(DRIVES) {
             let per_day = self.config.transitions_per_day;
-            self.with(slot, |entry, _| {
-                entry.drive.change(|drive| drive.advance(now));
+            self.with(slot, |entry, figures| {
+                if entry.drive.settles_at().is_some_and(|settled| settled <= now) {
+                    entry.drive.change(|drive| drive.advance(now));
+                }
                 entry.want_backstop();
                 entry.demand.advance(now);
                 entry.hold(now, per_day);
@@ -454,7 +516,9 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
                     entry.seen = crate::profile::WorkSet::NONE;
                     entry.seen_until = None;
                 }
+                let load = figures.load(entry);
                 if let Some(thermal) = entry.thermal.as_mut() {
+                    thermal.loads(load, now);
                     thermal.advance(now);
                 }
             });
@@ -469,7 +533,10 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         let per_day = self.config.transitions_per_day;
         for (slot, entry) in self.entries.iter_mut().enumerate() {
             let Some(entry) = entry else { continue };
-            let shedding = self.ledger.is_over(slot);
+            let shedding = self.ledger.is_over(slot).then(|| {
+                let by_heat = self.ledger.excess() > Milliwatts::ZERO && self.ledger.is_limited_by_cooling();
+                if by_heat { Reason::Cooling } else { Reason::Shed }
+            });
             if let Some(due) = due(figures, entry, shedding, now).filter(|(_, reason, _)| *reason != Reason::Raise) {
                 if matches!(due, (Request::SetPowerState(_), ..)) {
                     if !entry.drive.is_intact() {
@@ -488,7 +555,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             if now < entry.lowered.after(self.config.dwell) || entry.held {
                 continue;
             }
-            let Some(due) = due(figures, entry, false, now) else { continue };
+            let Some(due) = due(figures, entry, None, now) else { continue };
             let (Request::SetPowerState(target), Reason::Raise, _) = due else { continue };
             let (before, draw) = (self.ledger.draw(slot), figures.draw(entry, entry.drive.may_be_in().with(target)));
             if self.ledger.raise(slot, draw).is_err() {
@@ -519,7 +586,6 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             });
             alarms.undeclared_work.set((!entry.seen.is_empty()).then(|| entry.work()));
             alarms.guarantee_unmet.set(figures.unmet(entry));
-            alarms.temperature_lost.set(entry.thermal.as_ref().filter(|thermal| thermal.is_lost()).map(|_| ()));
             let lever = entry.drive.lever();
             alarms.lever_refused.set((lever != Lever::PowerState).then_some(lever));
             alarms.backstop_refused.set(match entry.backstop.as_ref().map(Backstop::phase) {
@@ -528,6 +594,11 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             });
             alarms.record_damaged.set(entry.damaged.then_some(()));
             alarms.no_answer.set(entry.awaits.filter(|_| entry.is_late(now, window) && !entry.sleeps()));
+            let senses = |sensing| entry.thermal.as_ref().is_some_and(|thermal| thermal.sensing() == sensing);
+            alarms.temperature_lost.set(senses(Sensing::Lost).then_some(()));
+            alarms.temperature_frozen.set(senses(Sensing::Frozen).then_some(()));
+            let lowered = entry.thermal.as_ref().map(Thermal::lowered);
+            alarms.throttled.set(lowered.filter(|lowered| *lowered > Kelvin::ZERO));
         }
         // The least that can be promised is never more than what is promised.
         let exceeded = self.ledger.excess() > Milliwatts::ZERO;
@@ -543,7 +614,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
 
 /// What a drive is to be asked next, why, and the watts that it frees; `None` where there is nothing to ask, or an
 /// answer is awaited.
-fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Option<Due> {
+fn due(figures: Figures<'_>, entry: &Entry, shedding: Option<Reason>, now: Instant) -> Option<Due> {
     if entry.awaits.is_some() || entry.sleeps() || now < entry.drive.not_before() {
         return None;
     }
@@ -554,8 +625,11 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Opt
     }
     let change = entry.drive.ready_in().zip(entry.target).filter(|(is, wanted)| is != wanted);
     let Some((current, target)) = change else {
-        let backstop =
-            entry.backstop.as_ref().filter(|_| !shedding || !entry.drive.is_managed()).and_then(Backstop::due)?;
+        let backstop = entry
+            .backstop
+            .as_ref()
+            .filter(|_| shedding.is_none() || !entry.drive.is_managed())
+            .and_then(Backstop::due)?;
         return Some((backstop, Reason::Backstop, Milliwatts::ZERO));
     };
     // A sleeping drive has what it may wake into.
@@ -564,8 +638,8 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Opt
     let gets = figures.figure(entry, target);
     let reason = if gets > has {
         Reason::Raise
-    } else if shedding {
-        Reason::Shed
+    } else if let Some(shedding) = shedding {
+        shedding
     } else if !figures.is_available(entry, current) {
         Reason::Heat
     } else {
@@ -575,19 +649,4 @@ fn due(figures: Figures<'_>, entry: &Entry, shedding: bool, now: Instant) -> Opt
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A slot is a byte, and all its values may be used.
-    #[test]
-    fn the_largest_governor_counts_to_its_last_slot() {
-        let mut governor = Governor::<256, 1>::new(Config::new(Milliwatts::from_watts(100_000), Milliwatts::ZERO));
-        let profile = governor.add_profile(crate::profile::d5_p5336()).unwrap();
-        let drive = DriveConfig::new(profile, Milliwatts::from_watts(25));
-        governor.handle(Instant::START, Event::Attached { slot: 255, drive });
-        assert!(matches!(governor.poll(), Some(Command::Drive { slot: 255, .. })));
-        assert_eq!(governor.poll(), None);
-        governor.handle(Instant::START, Event::Tick);
-        assert!(governor.phase(255).is_some() && governor.ledger().promised() > Milliwatts::ZERO);
-    }
-}
+mod tests;

@@ -150,7 +150,8 @@ pub(super) fn replan<const DRIVES: usize>(
             }
         }
     }
-    let offers = offers(terms, entries, &order);
+    let mut offers = Offers::new();
+    offer_all(terms, entries, &order, &mut offers);
     let plan = allocate(&offers, &terms.limits.less(&committed));
     if standing_fits && !is_better(terms, entries, &order, &offers, &plan.choices) {
         return;
@@ -169,7 +170,7 @@ pub(super) fn replan<const DRIVES: usize>(
 
 /// Gives the free drives of a unit their states.
 fn give<const DRIVES: usize>(terms: &Terms<'_>, entries: &mut [Option<Entry>; DRIVES], slot: u8, choice: PowerState) {
-    for member in 0..DRIVES {
+    for member in unit::reach(entries, slot) {
         let state = match unit::pair(entries, slot, member) {
             Some((first, entry)) if terms.is_free(entry) => terms.follows(first, choice, entry),
             _ => continue,
@@ -180,13 +181,14 @@ fn give<const DRIVES: usize>(terms: &Terms<'_>, entries: &mut [Option<Entry>; DR
     }
 }
 
-/// What the units that a plan can give states to offer, in their order.
-fn offers<const DRIVES: usize>(
+/// What the units that a plan can give states to offer, in their order. Not returned, since that would be a copy of
+/// kilobytes.
+fn offer_all<const DRIVES: usize>(
     terms: &Terms<'_>,
     entries: &[Option<Entry>; DRIVES],
     order: &Vec<u8, DRIVES>,
-) -> Offers<DRIVES> {
-    let mut offers = Offers::new();
+    offers: &mut Offers<DRIVES>,
+) {
     let mut last: Option<&Entry> = None;
     for slot in order {
         let Some(Some(entry)) = entries.get(usize::from(*slot)) else { continue };
@@ -197,7 +199,6 @@ fn offers<const DRIVES: usize>(
         }
         last = Some(entry);
     }
-    offers
 }
 
 /// Whether two drives surely have the same offer.
@@ -295,7 +296,7 @@ fn is_better<const DRIVES: usize>(
     while let Some(priority) = class {
         class = None;
         let (mut value, mut value_now) = (0u64, 0u64);
-        for ((slot, choice), offer) in order.iter().zip(choices).zip(offers.as_slice()) {
+        for ((slot, choice), offer) in order.iter().zip(choices).zip(offers.iter()) {
             if offer.priority > priority {
                 class = Some(class.map_or(offer.priority, |next: u8| next.min(offer.priority)));
             }

@@ -133,7 +133,7 @@ fn turn<const DRIVES: usize>(figures: Figures<'_>, entries: &mut [Option<Entry>;
     let moves = moves(figures, entries, equals);
     forget(entries, equals);
     for (slot, state) in moves {
-        for member in 0..DRIVES {
+        for member in unit::reach(entries, slot) {
             if unit::pair(entries, slot, member).is_some()
                 && let Some(Some(entry)) = entries.get_mut(member)
             {

@@ -88,7 +88,11 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     /// Something happened to a drive that may sleep.
     pub(super) fn sleeper_steps(&mut self, slot: Slot, event: Event, now: Instant) {
         let Some(Some(sleeping)) = self.sleepers.get_mut(usize::from(slot)) else { return };
+        // Whether to sleep depends on every report, also on one that changes nothing else.
+        self.moved = true;
+        let state = sleeping.sleeper.state();
         sleeping.sleeper.step(now, event);
+        self.moved |= state != sleeping.sleeper.state();
         if matches!(event, Event::Attached | Event::Removed) {
             sleeping.in_flight = None;
         }

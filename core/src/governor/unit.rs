@@ -18,6 +18,13 @@ pub(super) fn members<const DRIVES: usize>(
     })
 }
 
+/// The slots among which those of a drive's unit are: only its own, where it is in no group.
+pub(super) fn reach<const DRIVES: usize>(entries: &[Option<Entry>; DRIVES], slot: u8) -> core::ops::Range<usize> {
+    let own = usize::from(slot);
+    let is_grouped = matches!(entries.get(own), Some(Some(entry)) if entry.config.share.group.is_some());
+    if is_grouped { 0..DRIVES } else { own..own + 1 }
+}
+
 /// A drive, and one that moves together with it or is it; `None` where that one does not.
 pub(super) fn pair<const DRIVES: usize>(
     entries: &[Option<Entry>; DRIVES],

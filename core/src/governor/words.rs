@@ -38,6 +38,15 @@ impl fmt::Display for Alarm {
             Self::NoAnswer { slot, id } => {
                 write!(f, "drive {slot} has not answered #{}, nor was that declared lost", id.0)
             }
+            Self::TemperatureFrozen { slot } => {
+                write!(f, "drive {slot}: its temperature does not move while its load does")
+            }
+            Self::Throttled { slot, lowered } => {
+                write!(f, "drive {slot} slows itself down, its limits are {} K lower", lowered.get())
+            }
+            Self::CoolingReduced { missing } => {
+                write!(f, "the chassis removes {missing} less heat than it is designed for")
+            }
         }
     }
 }
@@ -64,6 +73,7 @@ impl fmt::Display for Reason {
             Self::Heat => "it is too warm for its state",
             Self::Backstop => "its own heat protection, behind ours",
             Self::Sleep => "it goes without power while nobody needs it",
+            Self::Cooling => "the chassis removes less heat than was promised",
         })
     }
 }

@@ -194,7 +194,7 @@ mod tests {
     use crate::governor::{Alarm, CommandId, DriveConfig, Outcome, ProfileIndex, Reason, Request, Share};
     use crate::nvme::{PowerState, Status};
     use crate::profile::{Measured, PerWork, StateProfile, d5_p5336};
-    use crate::thermal::ThermalLimits;
+    use crate::thermal::{Cooling, Fans, ThermalLimits, ThrottleCounters};
     use crate::units::{BytesPerSecond, Microseconds, Milliwatts};
 
     fn frame(record: &Record) -> Vec<u8> {
@@ -224,6 +224,8 @@ mod tests {
             event(Event::Attached { slot: 3, drive }),
             event(Event::Completed { slot: 3, id, outcome: Outcome::Rejected(Status::INVALID_FIELD) }),
             event(Event::Meter(None)),
+            event(Event::Throttling { slot: 3, counters: ThrottleCounters::default() }),
+            event(Event::Cooling(Cooling { inlet: None, fans: Fans::Failed, coolant_lost: true })),
             Record::Command {
                 at: Instant::START,
                 command: Command::Drive { slot: 3, id, request: Request::ReadPowerState, reason: Reason::Discovery },

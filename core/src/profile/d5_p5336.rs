@@ -3,7 +3,7 @@
 //! Every total there is a multiple of 33 W, so each figure is good to about 16.5 W in all, 0.7 W for one drive.
 //! The 24 bays hang on a PCIe switch, whose lanes limited reading in PS0, and at least nearly so in PS1.
 
-use heapless::{String, Vec};
+use heapless::String;
 
 use super::{Measured, PerWork, Profile, StateProfile};
 use crate::units::{BytesPerSecond, Milliwatts};
@@ -28,26 +28,23 @@ const ROWS: [Row; 3] = [
 /// Solidigm D5-P5336 61.44 TB, measured in the watts of a Dell R760's own meter.
 #[must_use]
 pub fn d5_p5336() -> Profile {
-    let states: Vec<_, { crate::nvme::PowerState::COUNT }> = ROWS
-        .iter()
-        .map(|row| StateProfile {
-            max_power: Some(Milliwatts::from_watts(row.max_power_w)),
-            measured: PerWork {
-                sequential_read: Some(per_drive(row.read, row.read_limited_by_switch)),
-                sequential_write: Some(per_drive(row.write, false)),
-                ..PerWork::default()
-            },
-            ..StateProfile::default()
-        })
-        .collect();
-    Profile {
+    let mut profile = Profile {
         name: String::try_from("d5-p5336").unwrap_or_default(),
         capacity_gb: Some(61_440),
         reference_base: Some(Milliwatts::from_watts(462)),
         idle: Some(Milliwatts::new(5_500)),
-        settling: None,
-        states,
-    }
+        ..Profile::default()
+    };
+    profile.states.extend(ROWS.iter().map(|row| StateProfile {
+        max_power: Some(Milliwatts::from_watts(row.max_power_w)),
+        measured: PerWork {
+            sequential_read: Some(per_drive(row.read, row.read_limited_by_switch)),
+            sequential_write: Some(per_drive(row.write, false)),
+            ..PerWork::default()
+        },
+        ..StateProfile::default()
+    }));
+    profile
 }
 
 fn per_drive((watts, megabytes_per_second): (u32, u64), limited_by_fabric: bool) -> Measured {

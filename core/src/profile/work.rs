@@ -105,7 +105,13 @@ impl WorkSet {
 
     /// The kinds of work in the set.
     pub fn kinds(self) -> impl Iterator<Item = Work> {
-        Work::ALL.into_iter().filter(move |work| self.0 & work.bit() != 0)
+        let mut rest = self.0;
+        core::iter::from_fn(move || {
+            // Bits are in the order of the kinds, and bits that are none come after them.
+            let kind = *Work::ALL.get(usize::try_from(rest.trailing_zeros()).ok()?)?;
+            rest &= rest - 1;
+            Some(kind)
+        })
     }
 }
 

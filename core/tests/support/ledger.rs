@@ -5,7 +5,8 @@ use wattline_core::governor::{
 };
 use wattline_core::nvme::PowerState;
 use wattline_core::profile::{Profile, StateProfile, WorkSet};
-use wattline_core::units::Instant;
+use wattline_core::thermal::{Cooling, Fans};
+use wattline_core::units::{Instant, Kelvin};
 
 use super::{SLOTS, TestGovernor};
 
@@ -70,7 +71,7 @@ impl Watched {
 
 /// All commands; there is one slot for each drive and for each alarm, so they cannot be many.
 pub(crate) fn drain(governor: &mut TestGovernor) -> Vec<Command> {
-    let bound = usize::from(SLOTS) * 5 + 16;
+    let bound = usize::from(SLOTS) * 7 + 16;
     let commands: Vec<_> = std::iter::from_fn(|| governor.poll()).take(bound + 1).collect();
     assert!(commands.len() <= bound, "poll does not come to an end");
     assert!(governor.poll().is_none(), "a poll after the last");
@@ -153,6 +154,7 @@ pub(crate) struct Ledger {
     elapsed: u64,
     last: Option<u64>,
     alarms: Vec<Alarm>,
+    cooling: Cooling,
 }
 
 impl Ledger {
@@ -162,15 +164,49 @@ impl Ledger {
         for (shelf, limit) in shelves.iter_mut().zip(&config.shelves) {
             *shelf = Some(u64::from(limit.get()));
         }
-        Self { config, profiles: profiles.to_vec(), drives, shelves, elapsed: 0, last: None, alarms: Vec::new() }
+        Self {
+            config,
+            profiles: profiles.to_vec(),
+            drives,
+            shelves,
+            elapsed: 0,
+            last: None,
+            alarms: Vec::new(),
+            cooling: Cooling::default(),
+        }
     }
 
     // ---- what it is asked ----
 
-    /// Cap less base load less margin. The meter's correction can only lower that.
+    /// Cap less base load less margin, and no more than the chassis was said last to be good for. The meter's
+    /// correction can only lower that, as can what was said of the chassis before.
     pub(crate) fn allowance(&self) -> u64 {
         let Config { cap, base_load, margin, .. } = self.config;
-        u64::from(cap.get()).saturating_sub(u64::from(base_load.get()) + u64::from(margin.get()))
+        let power = u64::from(cap.get()).saturating_sub(u64::from(base_load.get()) + u64::from(margin.get()));
+        power.min(self.heat())
+    }
+
+    fn heat(&self) -> u64 {
+        let Some(config) = &self.config.cooling else { return u64::MAX };
+        let mut figures = Vec::new();
+        match self.cooling.fans {
+            Fans::Regulating => {}
+            Fans::AtLimit => figures.push(config.fans_at_limit),
+            Fans::Failed => figures.push(config.fans_failed),
+        }
+        if self.cooling.coolant_lost {
+            figures.push(config.coolant_lost);
+        }
+        let Some(figure) = figures.into_iter().min() else { return u64::MAX };
+        // What no inlet can have says nothing.
+        let inlet = self.cooling.inlet.filter(|inlet| (-60..=127).contains(&inlet.celsius()));
+        let [inlet, design, hottest] =
+            [inlet.unwrap_or_default(), config.design_inlet, config.hottest_inlet].map(Kelvin::celsius);
+        if hottest <= design || inlet <= design {
+            return u64::from(figure.get());
+        }
+        let degrees = |from: i32, to: i32| u64::try_from(to - from).unwrap_or_default();
+        u64::from(figure.get()) * degrees(inlet, hottest) / degrees(design, hottest)
     }
 
     /// The sum of what all drives may take now.
@@ -229,6 +265,7 @@ impl Ledger {
         match event {
             Event::Tick
             | Event::Temperature { .. }
+            | Event::Throttling { .. }
             | Event::Meter(_)
             | Event::Restored { .. }
             | Event::MaySleep { .. }
@@ -240,6 +277,7 @@ impl Ledger {
                     *known = Some(limit.get().into());
                 }
             }
+            Event::Cooling(cooling) => self.cooling = *cooling,
             Event::Cap(cap) => self.config.cap = *cap,
             Event::Attached { slot, drive } => {
                 let unmanaged = |alarm: &Alarm| matches!(alarm, Alarm::Unmanaged { slot: of, .. } if of == slot);
@@ -495,7 +533,8 @@ impl Ledger {
         });
         let missing = self.floor(shelf, false).saturating_sub(allowance).min(u64::from(u32::MAX));
         assert!(missing == 0 || told >= Some(missing), "{missing} mW are missing in {shelf:?}, told: {told:?}");
-        let surely_fits = (self.config.meter.is_none() || shelf.is_some()) && self.floor(shelf, true) <= allowance;
+        let uncertain = self.config.meter.is_some() || self.config.cooling.is_some();
+        let surely_fits = (!uncertain || shelf.is_some()) && self.floor(shelf, true) <= allowance;
         assert!(told.is_none() || !surely_fits, "everything fits, and still CannotHold {told:?}");
     }
 

@@ -89,6 +89,12 @@ fn timeline(frames: Vec<Frame>, all: bool) -> String {
 const fn is_routine(event: &Event) -> bool {
     matches!(
         event,
-        Event::Tick | Event::Temperature { .. } | Event::Meter(_) | Event::Completed { .. } | Event::Work { .. }
+        Event::Tick
+            | Event::Temperature { .. }
+            | Event::Throttling { .. }
+            | Event::Cooling(_)
+            | Event::Meter(_)
+            | Event::Completed { .. }
+            | Event::Work { .. }
     )
 }

@@ -2,6 +2,7 @@
 
 use wattline_core::governor::{Command, Config, Event, Outcome, Request};
 use wattline_core::nvme::feature::thermal_management::ThermalManagement;
+use wattline_core::thermal::{Cooling, Fans};
 use wattline_core::units::{Instant, Kelvin, Milliwatts};
 
 /// Seconds since the start of the journal's clock.
@@ -45,6 +46,11 @@ pub(super) fn event(event: &Event) -> String {
             "drive {slot} so far: {} transitions, {} refused, {} lost, {} resets",
             counters.transitions, counters.refused, counters.lost, counters.resets
         ),
+        Event::Throttling { slot, counters } => format!(
+            "drive {slot} has slowed itself down {} times a little, {} times as much as it took",
+            counters.light_transitions, counters.heavy_transitions
+        ),
+        Event::Cooling(cooling) => format!("the cooling: {}", cooling_words(cooling)),
     }
 }
 
@@ -85,6 +91,17 @@ fn answer(outcome: Outcome) -> String {
 fn thresholds_words(thresholds: ThermalManagement) -> String {
     let word = |threshold: Option<Kelvin>| threshold.map_or("off".into(), |threshold| threshold.to_string());
     format!("thermal thresholds: light {}, heavy {}", word(thresholds.light), word(thresholds.heavy))
+}
+
+fn cooling_words(cooling: &Cooling) -> String {
+    let inlet = cooling.inlet.map_or_else(|| "inlet unknown".into(), |inlet| format!("inlet {inlet}"));
+    let fans = match cooling.fans {
+        Fans::Regulating => "the fans regulate",
+        Fans::AtLimit => "the fans are at their limit",
+        Fans::Failed => "fans have failed",
+    };
+    let coolant = if cooling.coolant_lost { ", the coolant is lost" } else { "" };
+    format!("{inlet}, {fans}{coolant}")
 }
 
 /// What is promised of what is allowed.

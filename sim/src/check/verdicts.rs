@@ -11,6 +11,7 @@ use crate::calibration::Calibration;
 use crate::rows::Row;
 use crate::scenario::Scenario;
 use crate::time::seconds;
+use crate::trace::Trace;
 
 /// One check for each row of the reference experiment.
 #[must_use]
@@ -48,6 +49,13 @@ pub fn floor(floor_w: f64, cap_w: f64, margin_w: f64) -> Check {
         )
     };
     Check::new("floor", ok, detail)
+}
+
+/// That no drive's true composite temperature reached a limit.
+#[must_use]
+pub fn composite(trace: &Trace, limit_c: f64) -> Check {
+    let peak_c = trace.samples.iter().map(|sample| sample.composite_c).fold(f64::NEG_INFINITY, f64::max);
+    Check::new("composite", peak_c < limit_c, format!("{peak_c:.1} °C at most, to stay below {limit_c} °C"))
 }
 
 /// That every disturbance was shed, and in time. Commands that were in flight when it came, and stay unanswered, are no

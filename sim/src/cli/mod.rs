@@ -1,6 +1,8 @@
 //! The command line: what was asked for, and in which words it is answered.
 
 mod progress;
+#[cfg(feature = "serve")]
+mod serve;
 mod tables;
 
 use std::fs;
@@ -15,7 +17,7 @@ use wattline_sim::policy::Wrong;
 use wattline_sim::scenario::value::{Cap, parse_cap};
 use wattline_sim::scenario::{self, Scenario, ScenarioError, builtin};
 use wattline_sim::trace::Trace;
-use wattline_sim::{faults, idle};
+use wattline_sim::{faults, heat, idle};
 
 /// Where the demo puts its report.
 const DEMO_REPORT: &str = "wattline-report.html";
@@ -48,6 +50,22 @@ enum Command {
     IdleStudy(IdleStudyArguments),
     /// Prints, as Markdown, the scenarios of faults, and how the wrong policy that each is against fails it.
     Faults,
+    /// Prints, as Markdown, what policies against heat come to: nothing, the drive's own, an on/off throttle, and ours.
+    HeatStudy(HeatStudyArguments),
+    /// Serves a scenario's drives by NVMe/TCP, and its server's meter by Redfish, in real time.
+    ///
+    /// For software that knows nothing of this: the Linux kernel, nvme-cli, fio. Nothing asks hosts for a password, so
+    /// only this machine can connect. Ends when it is killed.
+    #[cfg(feature = "serve")]
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(serve::ServeArguments),
+}
+
+#[derive(Debug, Args)]
+struct HeatStudyArguments {
+    /// Seed of all chance, instead of 1.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
 }
 
 #[derive(Debug, Args)]
@@ -108,6 +126,9 @@ pub(crate) enum CliError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: no list of power tables: {source}", path.display())]
     NoCatalogue { path: PathBuf, source: serde_json::Error },
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Serve(#[from] wattline_sim::serve::ServeError),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] io::Error),
     #[error("cannot express the result as JSON: {0}")]
@@ -135,6 +156,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<bool, CliError> {
             print(&faults::markdown(1)?)?;
             Ok(true)
         }
+        Some(Command::HeatStudy(study)) => {
+            print(&heat_study(study)?)?;
+            Ok(true)
+        }
+        #[cfg(feature = "serve")]
+        Some(Command::Serve(arguments)) => serve::run(arguments, &calibration),
         Some(Command::Run(run)) => run_scenario(run, &calibration),
     }
 }
@@ -152,6 +179,14 @@ fn idle_study(arguments: &IdleStudyArguments) -> Result<String, CliError> {
         command += &format!(" --gaps {gaps}");
     }
     Ok(idle::markdown::document(&idle::study::run(tables, *seed, *gaps), &command))
+}
+
+fn heat_study(arguments: &HeatStudyArguments) -> Result<String, CliError> {
+    let mut command = "wattline-sim heat-study".to_owned();
+    if arguments.seed != 1 {
+        command += &format!(" --seed {}", arguments.seed);
+    }
+    Ok(heat::markdown::document(&heat::study::run(arguments.seed)?, &command))
 }
 
 fn demo(calibration: &Calibration) -> Result<bool, CliError> {

@@ -134,6 +134,12 @@ impl Sleeper {
         table.transitions().all(|(_, to)| self.states.get(to.target().index()).is_some_and(Option::is_some))
     }
 
+    /// Whether it has this non-operational state, and reports enough of it.
+    #[must_use]
+    pub fn has(&self, number: usize) -> bool {
+        self.states.get(number).copied().flatten().is_some_and(|state| state.sleeps)
+    }
+
     fn state(&self, number: usize) -> SleeperState {
         self.states[number].expect("a table that the drive knows")
     }

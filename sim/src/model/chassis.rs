@@ -8,6 +8,7 @@
 
 use wattline_core::profile::Work;
 
+use super::air::{Air, AirModel};
 use super::ssd::Ssd;
 use crate::time::{Micros, SECOND, seconds};
 
@@ -39,8 +40,10 @@ pub struct ChassisModel {
     pub write_ceiling_gb_s: f64,
     /// Composite temperature of the hottest drive above which the fans speed up, in °C.
     pub fan_from_c: f64,
-    /// Watts of the fans for each kelvin above that.
+    /// Watts of the fans for each kelvin above that, up to their limit.
     pub fan_w_per_k: f64,
+    /// Fans and room.
+    pub air: AirModel,
 }
 
 impl ChassisModel {
@@ -58,6 +61,7 @@ pub struct Chassis {
     model: ChassisModel,
     drives: Vec<Ssd>,
     now: Micros,
+    air: Air,
     fan_w: f64,
     wall_w: f64,
     energy_j: f64,
@@ -74,7 +78,9 @@ impl Chassis {
     /// A server with these drives at the start of time.
     #[must_use]
     pub fn new(model: ChassisModel, drives: Vec<Ssd>) -> Self {
-        let mut chassis = Self { model, drives, now: 0, fan_w: 0.0, wall_w: 0.0, energy_j: 0.0, moved_gb: (0.0, 0.0) };
+        let air = Air::new(model.air, model.inlet_c);
+        let mut chassis =
+            Self { model, drives, now: 0, air, fan_w: 0.0, wall_w: 0.0, energy_j: 0.0, moved_gb: (0.0, 0.0) };
         chassis.rebalance();
         chassis
     }
@@ -106,6 +112,17 @@ impl Chassis {
     #[must_use]
     pub fn energy_j(&self) -> f64 {
         self.energy_j
+    }
+
+    /// The air at the drives.
+    #[must_use]
+    pub fn air(&self) -> &Air {
+        &self.air
+    }
+
+    /// The air at the drives, to act on.
+    pub fn air_mut(&mut self) -> &mut Air {
+        &mut self.air
     }
 
     /// Watts of the fans above their usual speed.
@@ -161,12 +178,18 @@ impl Chassis {
 
     /// Once a second: heat, and fans after it.
     pub fn second(&mut self) {
-        let mut hottest_c = f64::NEG_INFINITY;
+        let (air_c, resistance) = (self.air.drives_c(), self.air.resistance());
+        let (mut hottest_c, mut changed) = (f64::NEG_INFINITY, false);
         for drive in self.drives.iter_mut().filter(|drive| drive.is_present()) {
-            drive.warm(SECOND, self.model.inlet_c);
+            changed |= drive.warm(SECOND, air_c, resistance);
             hottest_c = hottest_c.max(drive.heat().composite_c);
         }
-        self.fan_w = self.model.fan_w_per_k * (hottest_c - self.model.fan_from_c).max(0.0);
+        let above_k = hottest_c - self.model.fan_from_c;
+        self.air.second(self.now, self.wall_w, above_k);
+        self.fan_w = self.model.fan_w_per_k * above_k.clamp(0.0, self.model.air.fan_span_k);
+        if changed {
+            self.rebalance();
+        }
         self.sum_up();
     }
 

@@ -24,12 +24,13 @@
 //! **Spread.** A drive differs from its model by two factors: one on everything that it takes (its regulator's
 //! sensor included, so its limits too), one on what it gives for that.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wattline_core::nvme::feature::autonomous_transitions::Table;
 use wattline_core::profile::{PerWork, Work};
 
 use super::job::Demand;
+use super::management::{Effort, Management, Thresholds};
 use super::power::WorkModel;
 use super::thermal::{Heat, ThermalModel};
 use crate::idle::drive::{Place, Sleeper};
@@ -133,7 +134,7 @@ struct Doze {
 /// One drive.
 #[derive(Clone, Debug)]
 pub struct Ssd {
-    model: Rc<SsdModel>,
+    model: Arc<SsdModel>,
     spread: Spread,
     fallback: usize,
     condition: Condition,
@@ -143,6 +144,8 @@ pub struct Ssd {
     /// When the last admin command is served.
     served: Micros,
     wakes: Vec<Wake>,
+    /// Its table of autonomous transitions.
+    table: Table,
     ramp: Option<Ramp>,
     demand: Option<Demand>,
     flow: Flow,
@@ -150,6 +153,7 @@ pub struct Ssd {
     free_running: bool,
     credit_due: Option<Micros>,
     heat: Heat,
+    management: Management,
     own_j: f64,
     heated_j: f64,
     moved_gb: f64,
@@ -159,9 +163,10 @@ impl Ssd {
     /// A drive in state `initial` that falls back to `fallback` at a reset, long idle in air of `air_c`.
     /// Both states must be in the model.
     #[must_use]
-    pub fn new(model: Rc<SsdModel>, spread: Spread, initial: usize, fallback: usize, air_c: f64) -> Self {
+    pub fn new(model: Arc<SsdModel>, spread: Spread, initial: usize, fallback: usize, air_c: f64) -> Self {
         let own_w = model.idle_w * spread.watts;
         let heat = Heat::settled(&model.thermal, own_w, air_c);
+        let table = model.sleep.as_ref().map_or(Table::EMPTY, |sleep| sleep.table);
         let mut drive = Self {
             model,
             spread,
@@ -171,6 +176,7 @@ impl Ssd {
             doze: None,
             served: 0,
             wakes: Vec::new(),
+            table,
             ramp: None,
             demand: None,
             flow: Flow { work: None, gb_s: 0.0, own_w },
@@ -178,6 +184,7 @@ impl Ssd {
             free_running: false,
             credit_due: None,
             heat,
+            management: Management::default(),
             own_j: 0.0,
             heated_j: 0.0,
             moved_gb: 0.0,
@@ -234,6 +241,28 @@ impl Ssd {
         &self.wakes
     }
 
+    /// What it does against its heat by itself.
+    #[must_use]
+    pub fn management(&self) -> &Management {
+        &self.management
+    }
+
+    /// Switches its own thermal management on, or off.
+    pub fn manage(&mut self, thresholds: Option<Thresholds>) {
+        self.management.set(thresholds);
+    }
+
+    /// The same, which it forgets.
+    pub fn take_wakes(&mut self) -> Vec<Wake> {
+        std::mem::take(&mut self.wakes)
+    }
+
+    /// The power state that it is in, or that it is entering by itself.
+    #[must_use]
+    pub fn place(&self) -> usize {
+        self.doze.map_or(self.held, |doze| doze.place.state)
+    }
+
     /// Everything that it has taken so far, in joules.
     #[must_use]
     pub fn energy_j(&self) -> f64 {
@@ -272,13 +301,33 @@ impl Ssd {
         awake + busy
     }
 
+    /// Changes the state that it falls back to at a reset; it must be in the model.
+    pub fn set_fallback(&mut self, state: usize) {
+        self.fallback = state;
+    }
+
+    /// Changes its table of autonomous transitions. Where the drive does not report enough of a state in it to say what
+    /// that costs, it stays awake.
+    pub fn set_table(&mut self, now: Micros, table: Table) {
+        let known = self.model.sleep.as_ref().is_some_and(|sleep| sleep.sleeper.knows(&table));
+        self.table = if known { table } else { Table::EMPTY };
+        self.doze_from(now);
+    }
+
+    /// Goes to sleep in a non-operational state, if it has nothing to do: what Set Features (02h) has there. A drive
+    /// that does not report what that costs stays awake.
+    pub fn sleep(&mut self, now: Micros, state: usize) {
+        let known = self.model.sleep.as_ref().is_some_and(|sleep| sleep.sleeper.has(state));
+        if known && self.condition == Condition::Ready && self.demand.is_none() {
+            self.doze = Some(Doze { place: Place { state, pending: 0 }, since: now });
+        }
+    }
+
     /// Enters a power state of the model, awake: what Set Features (02h) has at its completion.
     pub fn enter(&mut self, now: Micros, state: usize) {
         let from_w = self.limits_w();
         self.held = state;
-        self.empty_credit();
-        let step = self.settling_step();
-        self.ramp = (step > 0).then_some(Ramp { from_w, steps_done: 0, next: now + step });
+        self.move_limit(now, from_w);
         self.doze_from(now);
     }
 
@@ -389,18 +438,26 @@ impl Ssd {
         changed
     }
 
-    /// Brings the temperatures up to date: `span` has passed since the last time.
-    pub fn warm(&mut self, span: Micros, air_c: f64) {
+    /// Brings the temperatures up to date: `span` has passed since the last time, in air of `air_c`, with so many times
+    /// the usual resistance to it. True if the drive slows itself down from now on, or no more.
+    pub fn warm(&mut self, span: Micros, air_c: f64, resistance: f64) -> bool {
         let span_s = seconds(span);
         let mean_w = (self.own_j - self.heated_j) / span_s;
         self.heated_j = self.own_j;
-        self.heat.step(&self.model.thermal, mean_w, air_c, span_s);
+        let usual = self.model.thermal;
+        let model = ThermalModel { outer_k_per_w: usual.outer_k_per_w * resistance, ..usual };
+        self.heat.step(&model, mean_w, air_c, span_s);
+        let changed = self.management.second(self.heat.composite_c);
+        if changed {
+            self.empty_credit();
+        }
+        changed
     }
 
     /// Where it goes by itself if nothing comes, and when.
     fn deeper(&self) -> Option<(Micros, Place)> {
         let (sleep, doze) = self.model.sleep.as_ref().zip(self.doze)?;
-        let (after, place) = sleep.sleeper.next(&sleep.table, doze.place)?;
+        let (after, place) = sleep.sleeper.next(&self.table, doze.place)?;
         Some((doze.since + after, place))
     }
 
@@ -414,7 +471,7 @@ impl Ssd {
     /// A command ends its doze, and wakes it where it sleeps.
     fn wake(&mut self, now: Micros, cause: Cause) {
         let Some((sleep, doze)) = self.model.sleep.as_ref().zip(self.doze.take()) else { return };
-        let (place, _) = sleep.sleeper.left_alone(&sleep.table, doze.place, now.saturating_sub(doze.since));
+        let (place, _) = sleep.sleeper.left_alone(&self.table, doze.place, now.saturating_sub(doze.since));
         if sleep.sleeper.sleeps(place) {
             let waited = sleep.sleeper.wait(place);
             self.wakes.push(Wake { at: now, cause, waited });
@@ -422,12 +479,36 @@ impl Ssd {
         }
     }
 
+    fn move_limit(&mut self, now: Micros, from_w: PerWork<f64>) {
+        self.empty_credit();
+        let step = self.settling_step();
+        self.ramp = (step > 0).then_some(Ramp { from_w, steps_done: 0, next: now + step });
+    }
+
     fn settling_step(&self) -> Micros {
         micros(self.model.settling_s) / Micros::from(SETTLING_STEPS)
     }
 
-    /// The regulation point now, for this kind of work.
+    /// The regulation point now, for this kind of work: the state's, or what the drive's own management lets it have.
     fn limit_w(&self, work: Work) -> f64 {
+        self.state_limit_w(work).min(self.managed_w(work))
+    }
+
+    /// What the drive's own management lets it take.
+    fn managed_w(&self, work: Work) -> f64 {
+        let limits = self.model.states.iter().map(|state| state.limit_w[work]);
+        let (lowest_w, highest_w) = limits.fold((f64::INFINITY, 0.0f64), |(lowest_w, highest_w), limit_w| {
+            (lowest_w.min(limit_w), highest_w.max(limit_w))
+        });
+        match self.management.effort() {
+            Effort::Free => f64::INFINITY,
+            Effort::Light => lowest_w.midpoint(highest_w),
+            Effort::Heavy => self.model.idle_w.midpoint(lowest_w),
+        }
+    }
+
+    /// The regulation point that the state has now, for this kind of work.
+    fn state_limit_w(&self, work: Work) -> f64 {
         let target = self.model.states[self.held].limit_w[work];
         let Some(ramp) = self.ramp else { return target };
         let share = f64::from(ramp.steps_done) / f64::from(SETTLING_STEPS);
@@ -437,7 +518,7 @@ impl Ssd {
     fn limits_w(&self) -> PerWork<f64> {
         let mut limits = PerWork::default();
         for work in Work::ALL {
-            limits[work] = self.limit_w(work);
+            limits[work] = self.state_limit_w(work);
         }
         limits
     }

@@ -43,7 +43,8 @@ impl Heat {
         Self { composite_c: case_c + watts * model.inner_k_per_w, case_c }
     }
 
-    /// `seconds` later, having taken `watts` on average; sub-steps of at most a second.
+    /// `seconds` later, having taken `watts` on average; sub-steps of at most a second. The air's part of the
+    /// resistance is the model's.
     pub fn step(&mut self, model: &ThermalModel, watts: f64, air_c: f64, seconds: f64) {
         let mut left = seconds;
         while left > 0.0 {

@@ -83,6 +83,7 @@ impl Scenario {
         let named = self.job.iter().map(|job| &job.drives).chain(self.reset.iter().map(|at| &at.drives));
         let named = named.chain(self.removal.iter().chain(&self.insertion).map(|at| &at.drives));
         let named = named.chain(self.stubborn.iter().map(|at| &at.drives));
+        let named = named.chain(self.sensor.iter().map(|at| &at.drives));
         match (named.filter_map(Drives::highest).max().filter(|highest| *highest >= count), count) {
             (Some(highest), 0) => Err(format!("drive {highest} is named, but drives.count = 0")),
             (Some(highest), _) => Err(format!("drive {highest} is named, but there are {count} (0 to {})", count - 1)),
@@ -133,6 +134,8 @@ impl Scenario {
             .chain(numbered("meter", self.meter.iter().map(|meter| meter.at_s).collect()))
             .chain(numbered("clock", self.clock.iter().map(|clock| clock.at_s).collect()))
             .chain(numbered("restart", self.restart.iter().map(|restart| restart.at_s).collect()))
+            .chain(numbered("cooling", self.cooling.iter().map(|cooling| cooling.at_s).collect()))
+            .chain(numbered("sensor", self.sensor.iter().map(|sensor| sensor.at_s).collect()))
             .chain(numbered("job", self.job.iter().map(|job| job.start_s).collect()));
         for (key, number, moment) in all {
             if moment.0 >= self.duration_s.0 {
@@ -177,6 +180,9 @@ impl Scenario {
     }
 
     fn check_governor(&self, article: &Article) -> Result<(), String> {
+        if self.governor.is_some() && self.throttle.is_some() {
+            return Err("`throttle` stands in a governor's place: not both".into());
+        }
         let Some(governor) = &self.governor else {
             let needing = [
                 ("cap", "changes a cap", self.cap.is_empty()),
@@ -209,6 +215,7 @@ impl Scenario {
             ("alarms", !expect.alarms.is_empty()),
             ("all_managed", expect.all_managed),
             ("rate", !expect.rate.is_empty()),
+            ("composite_below_c", expect.composite_below_c.is_some()),
         ];
         for (rate, number) in expect.rate.iter().zip(1..) {
             if rate.from_s.0 + 1.0 > rate.to_s.0 || rate.to_s.0 > self.duration_s.0 {

@@ -83,6 +83,14 @@ pub struct Scenario {
     pub restart: Vec<RestartSection>,
     /// `[flips]`: bits that flip in what the governor remembers of drives.
     pub flips: Option<FlipsSection>,
+    /// `[[cooling]]`: how the chassis is cooled from a moment on.
+    #[serde(default)]
+    pub cooling: Vec<CoolingSection>,
+    /// `[[sensor]]`: temperature sensors that break.
+    #[serde(default)]
+    pub sensor: Vec<SensorSection>,
+    /// `[throttle]`: a bare on/off throttle in a governor's place.
+    pub throttle: Option<ThrottleSection>,
     /// `[expect]`: what must hold beyond the rules that always hold.
     #[serde(default)]
     pub expect: ExpectSection,
@@ -99,6 +107,9 @@ pub struct ChassisSection {
     /// Air at the drives in °C, -60 to 100 (25).
     #[serde(deserialize_with = "of_key::inlet_c")]
     pub inlet_c: Option<f64>,
+    /// Composite temperature of the hottest drive at which the fans begin to speed up, in °C, -60 to 120 (70).
+    #[serde(deserialize_with = "of_key::fan_from_c")]
+    pub fan_from_c: Option<f64>,
     /// The switch's ceiling for reading in GB/s (109).
     #[serde(deserialize_with = "of_key::read_ceiling")]
     pub read_ceiling_gb_s: Option<f64>,
@@ -124,6 +135,10 @@ pub struct DrivesSection {
     pub initial_ps: usize,
     /// Power state after a reset (0).
     pub fallback_ps: usize,
+    /// Where each drive's own thermal management begins, in °C: a little, and as much as it takes; the second above the
+    /// first (none: it is switched off).
+    #[serde(deserialize_with = "of_key::management_c")]
+    pub management_c: Option<[f64; 2]>,
     /// `[drives.sleep]`: a non-operational state into which idle drives go by themselves (the reference drive has
     /// none).
     pub sleep: Option<SleepSection>,
@@ -147,7 +162,7 @@ pub struct SleepSection {
 
 impl Default for DrivesSection {
     fn default() -> Self {
-        Self { count: 24, spread_percent: 2.0, initial_ps: 0, fallback_ps: 0, sleep: None }
+        Self { count: 24, spread_percent: 2.0, initial_ps: 0, fallback_ps: 0, management_c: None, sleep: None }
     }
 }
 
@@ -237,6 +252,11 @@ pub struct GovernorSection {
     /// Where the drives' heat is managed: their warning temperature in °C, 40 to 95 (none: it is not managed).
     #[serde(default, deserialize_with = "of_key::warning_c")]
     pub warning_c: Option<f64>,
+    /// Their critical temperature in °C, 40 to 95 (not reported).
+    #[serde(default, deserialize_with = "of_key::critical_c")]
+    pub critical_c: Option<f64>,
+    /// What the chassis's cooling is good for, where all drives are to stay within it together (nothing is known).
+    pub cooling: Option<CoolingFigures>,
     /// What the profile says of the drives' settling after a change of state (nothing: the core waits for the cap's
     /// window). The simulated drives take 0.3 s, a guess.
     pub settling_s: Option<Seconds>,
@@ -266,6 +286,76 @@ const fn default_true() -> bool {
 
 const fn default_poll() -> Seconds {
     Seconds(0.1)
+}
+
+/// `[governor.cooling]`: heat of all drives that can be removed, in the watts that drives count for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoolingFigures {
+    /// With all fans at their limit.
+    pub fans_at_limit_w: Watts,
+    /// With fans that have failed.
+    pub fans_failed_w: Watts,
+    /// Without coolant.
+    pub coolant_lost_w: Watts,
+    /// The inlet temperature that these are meant for, in °C, -60 to 100.
+    #[serde(deserialize_with = "of_key::design_inlet_c")]
+    pub design_inlet_c: f64,
+    /// The inlet temperature at which nothing is removed any more, in °C, -60 to 120.
+    #[serde(deserialize_with = "of_key::hottest_inlet_c")]
+    pub hottest_inlet_c: f64,
+}
+
+/// `[[cooling]]`: what is left out stays as it is.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoolingSection {
+    /// When.
+    pub at_s: Seconds,
+    /// Air that comes in, in °C, -60 to 100.
+    #[serde(default, deserialize_with = "of_key::inlet_c")]
+    pub inlet_c: Option<f64>,
+    /// How long it takes to get there (0: at once).
+    #[serde(default)]
+    pub over_s: Seconds,
+    /// Share of the fans that runs.
+    pub fans: Option<Share>,
+    /// The coolant flows.
+    pub coolant: Option<bool>,
+}
+
+/// `[[sensor]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SensorSection {
+    /// When.
+    pub at_s: Seconds,
+    /// Which drives'.
+    pub drives: Drives,
+    /// What is wrong from then on.
+    pub fault: SensorFault,
+}
+
+/// What is wrong with a temperature sensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SensorFault {
+    /// It cannot be read.
+    Absent,
+    /// It shows for ever what it showed then.
+    Frozen,
+}
+
+/// `[throttle]`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThrottleSection {
+    /// A drive that reads so warm or warmer, in °C, goes to its lowest state; -60 to 120.
+    #[serde(deserialize_with = "of_key::throttle_c")]
+    pub at_c: f64,
+    /// It goes back to its state at the start once it is so much cooler, 0 to 50 K.
+    #[serde(deserialize_with = "of_key::hysteresis_k")]
+    pub hysteresis_k: f64,
 }
 
 /// `[[cap]]`.
@@ -398,6 +488,9 @@ pub struct ExpectSection {
     pub fair_within: Option<Share>,
     /// The margin is not wider than this.
     pub margin_at_most_w: Option<Watts>,
+    /// No drive's true composite temperature reaches this, in °C, -60 to 120.
+    #[serde(deserialize_with = "of_key::composite_below_c")]
+    pub composite_below_c: Option<f64>,
     /// Alarms that are raised at some time.
     pub alarms: Vec<AlarmName>,
     /// At the end every drive is known and obeys, and no alarm stands.

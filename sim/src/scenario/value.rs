@@ -245,6 +245,45 @@ pub(super) mod of_key {
         between(from, "inlet_c", -60.0..=100.0, " °C").map(Some)
     }
 
+    pub(in crate::scenario) fn fan_from_c<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        between(from, "fan_from_c", -60.0..=120.0, " °C").map(Some)
+    }
+
+    pub(in crate::scenario) fn design_inlet_c<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        between(from, "design_inlet_c", -60.0..=100.0, " °C")
+    }
+
+    pub(in crate::scenario) fn hottest_inlet_c<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        between(from, "hottest_inlet_c", -60.0..=120.0, " °C")
+    }
+
+    pub(in crate::scenario) fn throttle_c<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        between(from, "at_c", -60.0..=120.0, " °C")
+    }
+
+    pub(in crate::scenario) fn hysteresis_k<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        between(from, "hysteresis_k", 0.0..=50.0, " K")
+    }
+
+    pub(in crate::scenario) fn composite_below_c<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        between(from, "composite_below_c", -60.0..=120.0, " °C").map(Some)
+    }
+
+    pub(in crate::scenario) fn management_c<'de, D: Deserializer<'de>>(from: D) -> Result<Option<[f64; 2]>, D::Error> {
+        let [light_c, heavy_c] = <[f64; 2]>::deserialize(from)?;
+        if -60.0 <= light_c && light_c < heavy_c && heavy_c <= 120.0 {
+            return Ok(Some([light_c, heavy_c]));
+        }
+        let given = format!("[{}, {}]", brief(light_c), brief(heavy_c));
+        Err(D::Error::custom(format!(
+            "management_c = {given}: two temperatures between -60 and 120 °C, the lower first"
+        )))
+    }
+
+    pub(in crate::scenario) fn critical_c<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        between(from, "critical_c", 40.0..=95.0, " °C").map(Some)
+    }
+
     /// What the core believes of a drive's threshold; it would take 70 °C instead of any other.
     pub(in crate::scenario) fn warning_c<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
         between(from, "warning_c", 40.0..=95.0, " °C").map(Some)

@@ -63,7 +63,7 @@ impl World<'_> {
         match fault {
             Fault::Insertion(slot) => {
                 self.wires.cut(slot);
-                (self.firmware[slot], self.told[slot]) = (Firmware::default(), None);
+                (self.firmware[slot], self.told[slot], self.broken[slot]) = (Firmware::default(), None, None);
                 self.chassis.drive_mut(slot).insert(self.now);
                 self.moved = true;
                 self.disturb(format!("a drive is put into slot {slot}"));

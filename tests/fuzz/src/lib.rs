@@ -1,5 +1,6 @@
 //! What every decoder of the core promises about any bytes at all: it does not panic, what it read is read again from
-//! what it writes, and bits that have a meaning are not changed.
+//! what it writes, and bits that have a meaning are not changed. And what the simulator's transport promises: it takes
+//! no more than its limits allow.
 //!
 //! One function for each fuzz target. The tests run them over the corpus (`tests/tests/corpus.rs`). Which bits have a
 //! meaning is written down here once more, from the specification's tables and not from the code.
@@ -18,6 +19,8 @@ use wattline_core::nvme::log::SmartHealth;
 use wattline_core::nvme::log::power_measurement::{Bin, Header};
 use wattline_core::nvme::{IdentifyController, PowerState, PowerStateDescriptor, Status};
 use wattline_core::sleep::link::registers::{LinkCapabilities, LinkControl, SubstatesCapabilities, SubstatesControl};
+use wattline_sim::serve::command::Submission;
+use wattline_sim::serve::pdu::{self, FromHost, Limits};
 
 /// An Identify Controller page, cut off or filled up with zeros, and each of its descriptors.
 pub fn identify(data: &[u8]) {
@@ -48,6 +51,38 @@ pub fn identify(data: &[u8]) {
     let _ = format!("{controller:?} {} {}", controller.model, controller.firmware);
     let unlimited = controller.max_unlimited_power.power();
     let _ = (unlimited, controller.power_sample_interval.time(), controller.attributes.idle_exit_latency_limit());
+}
+
+/// What a host sends on one connection to the simulator's served drives.
+pub fn transport(data: &[u8]) {
+    let mut left = data;
+    let mut limits = Limits::Fresh;
+    loop {
+        let before = left.len();
+        let received = pdu::read(&mut left, limits);
+        let taken = before - left.len();
+        let Ok(received) = received else { return };
+        // What was read is what was there, and no more than the limits allow.
+        match received {
+            FromHost::Initialize(request) => {
+                assert_eq!((taken, limits), (pdu::INITIALIZE_LENGTH, Limits::Fresh));
+                assert!(request.format == 0 && request.alignment < 32);
+            }
+            FromHost::Command(submission, data) => {
+                assert!(data.len() <= pdu::IN_CAPSULE_BYTES && taken >= 72 + data.len());
+                let submission = Submission::new(submission);
+                let _ = (submission.data(), submission.opcode(), submission.id(), submission.namespace());
+                let dwords: Vec<u32> = (0..20).map(|number| submission.dword(number)).collect();
+                assert_eq!(submission.dwords(14), u64::from(dwords[14]) | u64::from(dwords[15]) << 32);
+            }
+            FromHost::Data(piece) => {
+                assert!(piece.data.len() <= pdu::MAX_H2C_BYTES && taken >= pdu::DATA_HEADER + piece.data.len());
+                assert!(data[..data.len() - left.len()].ends_with(&piece.data));
+            }
+            FromHost::Terminate => return,
+        }
+        limits = Limits::Initialized;
+    }
 }
 
 /// A power state descriptor.

@@ -11,6 +11,7 @@
 
 mod bench;
 mod captured;
+mod cost;
 mod machine;
 mod physics;
 mod size;
@@ -144,6 +145,15 @@ fn rooms_of_the_core_fit_their_budget() {
     }
     let is_within = |(room, flash): (&&str, &u64)| (1..=budget[*room]).contains(flash);
     assert!(used.iter().all(is_within), "a room has outgrown edge-board/budget.toml");
+}
+
+#[test]
+#[ignore = "needs QEMU and the program that counts: tests/run size"]
+fn a_governor_costs_what_its_budget_allows() {
+    let program = std::env::var_os("WATTLINE_COST").expect("tests/run size says where the program is");
+    let (used, budget) = (cost::of_program(program.as_ref()), size::Budget::committed().governor);
+    println!("{}", cost::table(&used, &budget));
+    assert!(used.is_within(&budget), "a governor has outgrown edge-board/budget.toml");
 }
 
 #[test]

@@ -3,10 +3,11 @@
 //! What the drive's own table does not say is a guess, chosen so that a writing drive wants a little more than PS0
 //! gives.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wattline_core::profile::{PerWork, Work};
 use wattline_edge::appliance::{self, DRIVES};
+use wattline_sim::model::air::AirModel;
 use wattline_sim::model::chassis::{Chassis, ChassisModel, Cooling};
 use wattline_sim::model::job::Demand;
 use wattline_sim::model::power::WorkModel;
@@ -18,9 +19,9 @@ const INLET_C: f64 = 30.0;
 
 /// Four drives that differ from their nameplate by up to 2 %, in PS0.
 pub(crate) fn appliance() -> Chassis {
-    let kind = Rc::new(drive());
+    let kind = Arc::new(drive());
     let spread = [1.02, 0.99, 1.01, 0.98].map(|watts| Spread { watts, rate: 1.0 });
-    let drives: [Ssd; DRIVES] = spread.map(|spread| Ssd::new(Rc::clone(&kind), spread, 0, 0, INLET_C));
+    let drives: [Ssd; DRIVES] = spread.map(|spread| Ssd::new(Arc::clone(&kind), spread, 0, 0, INLET_C));
     let model = ChassisModel {
         // The board counts on 4 W at worst.
         base_w: 3.5,
@@ -30,6 +31,7 @@ pub(crate) fn appliance() -> Chassis {
         write_ceiling_gb_s: f64::INFINITY,
         fan_from_c: f64::INFINITY,
         fan_w_per_k: 0.0,
+        air: AirModel::GUESS,
     };
     Chassis::new(model, drives.into())
 }

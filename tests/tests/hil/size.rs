@@ -7,6 +7,8 @@ use std::path::Path;
 use object::{Object, ObjectSection, SectionFlags};
 use serde::Deserialize;
 
+use super::cost::Cost;
+
 /// Bytes.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +28,8 @@ pub(crate) struct Budget {
     pub(crate) firmware: Size,
     /// Flash of rooms of the core, by name.
     pub(crate) rooms: BTreeMap<String, u64>,
+    /// What a governor of 24 drives takes.
+    pub(crate) governor: Cost,
 }
 
 impl Budget {

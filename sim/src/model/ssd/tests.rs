@@ -8,7 +8,7 @@ use crate::calibration::Calibration;
 use crate::time::SECOND;
 
 fn reference(initial: usize) -> Ssd {
-    Ssd::new(Rc::new(Calibration::embedded().ssd), Spread::NONE, initial, 0, 25.0)
+    Ssd::new(Arc::new(Calibration::embedded().ssd), Spread::NONE, initial, 0, 25.0)
 }
 
 fn writing() -> Demand {
@@ -130,7 +130,7 @@ fn sleeper() -> Ssd {
     table.set(PowerState::new(1).unwrap(), Transition::new(PowerState::new(3).unwrap(), 1000));
     let sleeper = Sleeper::new(&Drive { states: &states, supported: None }).unwrap();
     let model = SsdModel { sleep: Some(Sleep { sleeper, table }), ..Calibration::embedded().ssd };
-    Ssd::new(Rc::new(model), Spread::NONE, 1, 0, 25.0)
+    Ssd::new(Arc::new(model), Spread::NONE, 1, 0, 25.0)
 }
 
 /// As [`run`], without the moments at which only its credit changed.
@@ -204,8 +204,8 @@ fn a_drive_that_was_pulled_takes_and_gives_nothing() {
 
 #[test]
 fn spread_scales_what_it_takes_and_what_it_gives() {
-    let model = Rc::new(Calibration::embedded().ssd);
-    let mut drive = Ssd::new(Rc::clone(&model), Spread { watts: 1.02, rate: 0.98 }, 0, 0, 25.0);
+    let model = Arc::new(Calibration::embedded().ssd);
+    let mut drive = Ssd::new(Arc::clone(&model), Spread { watts: 1.02, rate: 0.98 }, 0, 0, 25.0);
     drive.set_demand(0, Some(writing()));
     drive.run(0, drive.offer_gb_s());
     assert!((drive.flow().own_w - 1.02 * model.states[0].limit_w[Work::SequentialWrite]).abs() < 1e-9);

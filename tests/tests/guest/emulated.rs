@@ -1,54 +1,29 @@
 //! What `wattline` says in a guest with two emulated NVMe drives, compared with what nvme-cli says there.
 //!
-//! `tests/run guest` boots the guest, lets it run `tests/guest/checks`, and starts these tests with the directory
-//! of what was recorded in `WATTLINE_GUEST_RESULTS`. Without a guest they are not run, and cargo says so.
-
-use std::fs;
-use std::path::PathBuf;
+//! What was recorded is that of `tests/guest/checks`.
 
 use serde_json::{Value, json};
 
+use crate::recorded::{Recorded, Run, json};
+
 const DRIVES: [&str; 2] = ["nvme0", "nvme1"];
 
-/// A command that `tests/guest/record` ran.
-struct Run {
-    status: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn results() -> PathBuf {
-    std::env::var_os("WATTLINE_GUEST_RESULTS").expect("run these tests with tests/run guest").into()
-}
+const RECORDED: Recorded = Recorded("WATTLINE_GUEST_RESULTS");
 
 fn file(name: &str) -> String {
-    fs::read_to_string(results().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    RECORDED.file(name)
 }
 
 fn run(name: &str) -> Run {
-    Run {
-        status: file(&format!("{name}.status")).trim().parse().expect("an exit status"),
-        stdout: file(&format!("{name}.stdout")),
-        stderr: file(&format!("{name}.stderr")),
-    }
+    RECORDED.run(name)
 }
 
-/// Standard output of a run that succeeded and complained about nothing.
 fn done(name: &str) -> String {
-    let run = run(name);
-    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{name}");
-    run.stdout
+    RECORDED.done(name)
 }
 
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
-}
-
-/// nvme-cli's value of feature 02h: `get-feature:0x02 (Power Management), Current value:00000000`.
 fn power_management(name: &str) -> u32 {
-    let text = done(name);
-    let (_, value) = text.trim().rsplit_once(':').expect("a value");
-    u32::from_str_radix(value.trim_start_matches("0x"), 16).expect("a hexadecimal value")
+    RECORDED.feature(name)
 }
 
 fn number(value: &Value) -> u64 {
