@@ -23,7 +23,7 @@ pub struct Fault {
 }
 
 /// All of them.
-pub const ALL: [Fault; 13] = [
+pub const ALL: [Fault; 16] = [
     Fault {
         scenario: "fault-cap-halved",
         line: "the true watts are below the new cap within 2 s and stay there",
@@ -84,6 +84,21 @@ pub const ALL: [Fault; 13] = [
         scenario: "fault-flips",
         line: "never above the cap by a raise; damaged records are counted; every drive is known at the end",
         finds: &[(Wrong::BelievesItsMemory, "ledger")],
+    },
+    Fault {
+        scenario: "fault-sensors-frozen",
+        line: "no drive reaches its critical 75 °C; an alarm says that sensors stand still",
+        finds: &[(Wrong::BelievesFrozenSensors, "composite"), (Wrong::IgnoresTemperatures, "composite")],
+    },
+    Fault {
+        scenario: "fault-coolant-lost",
+        line: "no drive reaches its warning 70 °C; an alarm says that there is less cooling",
+        finds: &[(Wrong::IgnoresTemperatures, "composite"), (Wrong::IgnoresCooling, "alarms")],
+    },
+    Fault {
+        scenario: "fault-fans-failed",
+        line: "no drive reaches its warning 70 °C, and nobody is switched off: each second of the bursts has 14 GB/s",
+        finds: &[(Wrong::IgnoresTemperatures, "composite"), (Wrong::IgnoresCooling, "alarms")],
     },
 ];
 

@@ -71,11 +71,17 @@ pub enum Wrong {
     AssumesTheLowest,
     /// It believes what it remembers, whatever has become of it.
     BelievesItsMemory,
+    /// It manages no drive's heat, whatever is read of temperatures.
+    IgnoresTemperatures,
+    /// It does not hear of how drives are cooled.
+    IgnoresCooling,
+    /// A temperature that is read is the drive's, however long it has been the same.
+    BelievesFrozenSensors,
 }
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::IgnoresCaps,
         Self::KeepsTheLowestCap,
         Self::IgnoresResets,
@@ -87,6 +93,9 @@ impl Wrong {
         Self::WaitsForItsClock,
         Self::AssumesTheLowest,
         Self::BelievesItsMemory,
+        Self::IgnoresTemperatures,
+        Self::IgnoresCooling,
+        Self::BelievesFrozenSensors,
     ];
 
     /// Its name, as on the command line.
@@ -104,6 +113,9 @@ impl Wrong {
             Self::WaitsForItsClock => "waits-for-its-clock",
             Self::AssumesTheLowest => "assumes-the-lowest",
             Self::BelievesItsMemory => "believes-its-memory",
+            Self::IgnoresTemperatures => "ignores-temperatures",
+            Self::IgnoresCooling => "ignores-cooling",
+            Self::BelievesFrozenSensors => "believes-frozen-sensors",
         }
     }
 
@@ -202,9 +214,9 @@ const LOWEST: PowerState = PowerState::new(2).unwrap();
 
 impl Mistaken {
     /// What the governor hears of an event, if anything.
-    fn heard(&mut self, event: Event) -> Option<Event> {
+    fn heard(&mut self, mut event: Event) -> Option<Event> {
         let known = event.slot().is_some_and(|slot| self.drives[usize::from(slot)].is_some());
-        match (self.wrong, &event) {
+        match (self.wrong, &mut event) {
             (Wrong::IgnoresCaps, Event::Cap(_)) | (Wrong::IgnoresResets, Event::Reset { .. }) => return None,
             (Wrong::KeepsTheLowestCap, Event::Cap(cap)) => {
                 self.cap = self.cap.min(*cap);
@@ -224,7 +236,7 @@ impl Mistaken {
             }
             // The record says that the drive is in another state, and nobody notices.
             (Wrong::BelievesItsMemory, Event::BitFlip { slot, bit }) => {
-                let (slot, flipped) = (*slot, PowerState::new(u8::try_from(bit % STATES).unwrap_or(0)));
+                let (slot, flipped) = (*slot, PowerState::new(u8::try_from(*bit % STATES).unwrap_or(0)));
                 let drive = self.drives[usize::from(slot)].clone()?;
                 self.assume(slot, flipped.unwrap_or(PowerState::PS0));
                 return Some(Event::Attached { slot, drive });
@@ -233,6 +245,13 @@ impl Mistaken {
             (Wrong::TakesNewForOld, Event::Attached { .. }) if known => return None,
             (Wrong::AssumesTheLowest, Event::Attached { slot, .. }) if self.now > Instant::START => {
                 self.assume(*slot, LOWEST);
+            }
+            (Wrong::IgnoresCooling, Event::Cooling(_)) => return None,
+            (Wrong::IgnoresTemperatures, Event::Attached { drive, .. }) => drive.thermal = None,
+            (Wrong::BelievesFrozenSensors, Event::Attached { drive, .. }) => {
+                if let Some(limits) = &mut drive.thermal {
+                    limits.frozen_after = None;
+                }
             }
             _ => {}
         }

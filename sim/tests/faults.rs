@@ -2,11 +2,14 @@
 
 use std::ops::RangeInclusive;
 
+use wattline_core::governor::Event;
+use wattline_core::journal::{Reader, Record};
 use wattline_sim::calibration::Calibration;
 use wattline_sim::faults::{self, Fault};
 use wattline_sim::outcome::{self, Outcome};
 use wattline_sim::policy::Wrong;
 use wattline_sim::scenario::{self, builtin};
+use wattline_sim::world::World;
 
 fn run(fault: &Fault, seed: u64, wrong: Option<Wrong>) -> Outcome {
     let scenario = scenario::load(fault.scenario).unwrap_or_else(|error| panic!("{error}"));
@@ -43,6 +46,34 @@ fn the_wrong_policy_fails_by_the_named_check() {
             assert!(found, "{}, seed {seed}, {}: {failed:#?}", fault.scenario, wrong.name());
         }
     }
+}
+
+/// A broken temperature sensor leaves with its drive: the one that is put into the slot can be read.
+#[test]
+fn a_new_drive_has_a_sensor_of_its_own() {
+    const TEXT: &str = r#"
+        name = "swapped"
+        description = "A drive whose sensor is broken is swapped"
+        duration_s = 30
+        drives = { count = 1 }
+        job = [{ work = "sequential-write" }]
+        sensor = [{ at_s = 5.5, drives = "0", fault = "absent" }]
+        removal = [{ at_s = 10.5, drives = "0" }]
+        insertion = [{ at_s = 20.5, drives = "0" }]
+        governor = { cap_w = 600, margin_w = 21, warning_c = 70 }
+    "#;
+    let scenario = scenario::parse("swapped", TEXT).unwrap_or_else(|error| panic!("{error}"));
+    let journal = World::new(&scenario, &Calibration::embedded(), 1).run(|_| {}).journal;
+    let records = Reader::new(&journal).map(|frame| frame.content.unwrap_or_else(|error| panic!("{error}")));
+    let read = records.filter_map(|record| match record {
+        Record::Event { at, event: Event::Temperature { reading, .. } } => Some((at.as_micros(), reading.is_some())),
+        _ => None,
+    });
+    // The clock of the governor is the virtual one, since nobody sets it back.
+    let readable: Vec<u64> = read.filter(|(_, readable)| *readable).map(|(at, _)| at / 1_000_000).collect();
+    // The drive answers the last question after the end.
+    let expected: Vec<u64> = (1..=5).chain(21..=29).collect();
+    assert_eq!(readable, expected);
 }
 
 /// The table is printed by `cargo run -p wattline-sim -- faults`.

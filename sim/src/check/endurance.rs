@@ -54,6 +54,8 @@ const fn name_of(alarm: &Alarm) -> Option<AlarmName> {
         Alarm::ClockBackwards => Some(AlarmName::ClockBackwards),
         Alarm::Unmanaged { .. } => Some(AlarmName::Unmanaged),
         Alarm::RecordDamaged { .. } => Some(AlarmName::RecordDamaged),
+        Alarm::TemperatureFrozen { .. } => Some(AlarmName::TemperatureFrozen),
+        Alarm::CoolingReduced { .. } => Some(AlarmName::CoolingReduced),
         _ => None,
     }
 }

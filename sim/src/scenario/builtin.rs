@@ -1,7 +1,7 @@
 //! The scenarios that the program carries.
 
 /// Name and text of each, in the order in which they are listed.
-pub const ALL: [(&str, &str); 25] = [
+pub const ALL: [(&str, &str); 28] = [
     ("r760-article", include_str!("../../scenarios/r760-article.toml")),
     ("r760-write-cap", include_str!("../../scenarios/r760-write-cap.toml")),
     ("r760-write-cap-nameplate", include_str!("../../scenarios/r760-write-cap-nameplate.toml")),
@@ -21,6 +21,9 @@ pub const ALL: [(&str, &str); 25] = [
     ("fault-clock-back", include_str!("../../scenarios/fault-clock-back.toml")),
     ("fault-restart", include_str!("../../scenarios/fault-restart.toml")),
     ("fault-flips", include_str!("../../scenarios/fault-flips.toml")),
+    ("fault-sensors-frozen", include_str!("../../scenarios/fault-sensors-frozen.toml")),
+    ("fault-coolant-lost", include_str!("../../scenarios/fault-coolant-lost.toml")),
+    ("fault-fans-failed", include_str!("../../scenarios/fault-fans-failed.toml")),
     ("heat-warm-room", include_str!("../../scenarios/heat-warm-room.toml")),
     ("heat-hot-room", include_str!("../../scenarios/heat-hot-room.toml")),
     ("heat-coolant-lost", include_str!("../../scenarios/heat-coolant-lost.toml")),

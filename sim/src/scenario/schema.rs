@@ -528,4 +528,8 @@ pub enum AlarmName {
     Unmanaged,
     /// The memory that holds a drive's record was damaged.
     RecordDamaged,
+    /// A drive's temperature stands still while its load moves.
+    TemperatureFrozen,
+    /// The chassis is cooled less than it was designed for.
+    CoolingReduced,
 }
