@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::units::{Instant, Kelvin, Microseconds, Milliwatts};
 
 /// The limits that a drive's heat is managed by.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ThermalLimits {
     /// From here on two thirds of the span of power may be used.
@@ -75,7 +75,7 @@ impl ThermalLimits {
 const KELVIN: u64 = 1_000_000 * 1_000;
 
 /// How warm a drive is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Level {
     /// No limit.
@@ -115,7 +115,7 @@ impl Level {
 }
 
 /// The heat of one drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Thermal {
     limits: ThermalLimits,
     level: Level,

@@ -291,6 +291,27 @@ impl Drive {
         }
     }
 
+    /// The record as it looks from `now`: moments as the time until then, the command in flight as number 0. For
+    /// checkers, which ask whether two drives are in the same situation.
+    #[must_use]
+    pub fn seen_from(&self, now: Instant, in_flight: Option<CommandId>) -> Self {
+        let left = |moment: Instant| Instant::START.after(moment.since(now).unwrap_or_default());
+        let number = |id: CommandId| CommandId(u32::from(Some(id) != in_flight));
+        let phase = match self.phase {
+            Phase::Unknown { may, read } => Phase::Unknown { may, read: read.map(number) },
+            Phase::Changing { before, to, id } => Phase::Changing { before, to, id: number(id) },
+            Phase::Verifying { to, may, settled, read } => {
+                Phase::Verifying { to, may, settled: left(settled), read: read.map(number) }
+            }
+            Phase::Settling { state, may, settled } => Phase::Settling { state, may, settled: left(settled) },
+            Phase::Unmanaged { may, named, cause } => {
+                Phase::Unmanaged { may, named: named.map(|(state, settled)| (state, left(settled))), cause }
+            }
+            holding @ Phase::Holding { .. } => holding,
+        };
+        Self { phase, not_before: left(self.not_before), ..self.clone() }
+    }
+
     const fn in_flight(&self) -> Option<CommandId> {
         match self.phase {
             Phase::Unknown { read, .. } | Phase::Verifying { read, .. } => read,
