@@ -76,7 +76,7 @@ struct Reached<M: Model> {
     key: u64,
     from: usize,
     step: M::Step,
-    state: M::State,
+    state: Box<M::State>,
 }
 
 /// How a state was reached: by a step from an earlier one.
@@ -95,7 +95,7 @@ pub fn explore<M: Model>(model: &M, limits: Limits) -> Search<M::Step> {
     };
     let mut seen = HashSet::from([model.key(&start)]);
     let mut origins: Vec<Origin<M::Step>> = vec![None];
-    let mut front = vec![(0, start)];
+    let mut front = vec![(0, Box::new(start))];
     while search.depth < limits.depth && !front.is_empty() {
         let mut next = Vec::new();
         let is_last = search.depth + 1 == limits.depth;
@@ -137,7 +137,7 @@ pub fn explore<M: Model>(model: &M, limits: Limits) -> Search<M::Step> {
 #[expect(clippy::type_complexity, reason = "a result or a broken rule, and how many steps it took")]
 fn in_parallel<M: Model>(
     model: &M,
-    states: &[(usize, M::State)],
+    states: &[(usize, Box<M::State>)],
     seen: &HashSet<u64>,
     threads: usize,
 ) -> Vec<(usize, Vec<Result<Reached<M>, (usize, M::Step, Broken)>>)> {
@@ -152,7 +152,7 @@ fn in_parallel<M: Model>(
 #[expect(clippy::type_complexity, reason = "as above")]
 fn successors<M: Model>(
     model: &M,
-    states: &[(usize, M::State)],
+    states: &[(usize, Box<M::State>)],
     seen: &HashSet<u64>,
 ) -> (usize, Vec<Result<Reached<M>, (usize, M::Step, Broken)>>) {
     let mut reached = Vec::new();
@@ -167,7 +167,9 @@ fn successors<M: Model>(
                 if is_new { model.judge(&next).map(|()| Some((key, next))) } else { Ok(None) }
             });
             match next {
-                Ok(Some((key, state))) => reached.push(Ok(Reached { key, from: *from, step, state })),
+                Ok(Some((key, state))) => {
+                    reached.push(Ok(Reached { key, from: *from, step, state: Box::new(state) }));
+                }
                 Ok(None) => {}
                 Err(broken) => {
                     reached.push(Err((*from, step, broken)));
@@ -177,6 +179,35 @@ fn successors<M: Model>(
         }
     }
     (count, reached)
+}
+
+/// Goes so many ways by chance, each of so many steps: further than a search gets, and without taking two states for
+/// one. The same seed goes the same ways.
+///
+/// # Errors
+/// A way to a broken rule, and the rule.
+pub fn stroll<M: Model>(model: &M, seed: u64, ways: usize, steps: usize) -> Result<(), (Vec<M::Step>, Broken)> {
+    let mut dice = seed;
+    for _ in 0..ways {
+        let mut way = Vec::new();
+        let mut state = model.start().map_err(|broken| (Vec::new(), broken))?;
+        for _ in 0..steps {
+            let possible = model.steps(&state);
+            let Some(step) = possible.get(below(&mut dice, possible.len())).copied() else { break };
+            way.push(step);
+            let next = model.take(&state, step).and_then(|next| model.judge(&next).map(|()| next));
+            state = next.map_err(|broken| (way.clone(), broken))?;
+        }
+    }
+    Ok(())
+}
+
+/// A number below a bound, by splitmix64.
+fn below(dice: &mut u64, bound: usize) -> usize {
+    *dice = dice.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (*dice ^ *dice >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    usize::try_from((mixed ^ mixed >> 31) % (bound.max(1) as u64)).unwrap_or(0)
 }
 
 fn way<S: Copy>(origins: &[Origin<S>], mut from: usize, last: S) -> Vec<S> {

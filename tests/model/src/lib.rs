@@ -18,7 +18,7 @@ pub mod rules;
 pub mod situation;
 pub mod world;
 
-pub use explore::{Broken, Limits, Model, Search, explore};
+pub use explore::{Broken, Limits, Model, Search, explore, stroll};
 pub use plant::Plant;
 pub use situation::{Checked, Step};
 pub use world::{WORLDS, World};

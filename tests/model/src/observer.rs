@@ -204,15 +204,16 @@ impl Observer {
         awake.map(|(number, _)| self.figure(drive, number)).min().unwrap_or(0)
     }
 
-    /// The least that all drives can be brought down to.
+    /// The least that all drives can be brought down to: as far as it can be known, and as the most cautious would
+    /// count.
     #[must_use]
-    pub fn floor(&self) -> u64 {
+    pub fn floor(&self) -> (u64, u64) {
         let floor = |(slot, drive): (u8, &Drive)| match self.given_up(slot) {
-            None => self.lowest(drive),
-            Some(Cause::Rejected(_)) => self.draw(drive),
-            Some(_) => self.most(drive, EVERY),
+            None => (self.lowest(drive), self.lowest(drive)),
+            Some(Cause::Rejected(_)) => (self.draw(drive), self.most(drive, EVERY)),
+            Some(_) => (self.most(drive, EVERY), self.most(drive, EVERY)),
         };
-        self.present().map(floor).sum()
+        self.present().map(floor).fold((0, 0), |sum, floor| (sum.0 + floor.0, sum.1 + floor.1))
     }
 
     /// The drives that are there.
@@ -268,7 +269,7 @@ impl Observer {
         };
         let fallback = bit(world.fallback);
         match step {
-            Step::Wait | Step::Again(..) | Step::LoseAgain(_) => {}
+            Step::Wait | Step::Late(_) | Step::Again(..) | Step::LoseAgain(_) => {}
             Step::Cap(watts) => {
                 self.cap = watts;
                 self.drives.iter_mut().flatten().for_each(|drive| drive.favoured = now);
@@ -389,6 +390,12 @@ impl Observer {
             self.alarms.push(alarm);
         }
         Ok(())
+    }
+
+    /// When something was seen last.
+    #[must_use]
+    pub const fn now(&self) -> u64 {
+        self.now
     }
 
     /// Feeds a hasher with what was seen, from now.

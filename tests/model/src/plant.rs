@@ -12,7 +12,7 @@ use crate::world::{Governor, SLOTS, World};
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plant {
-    /// A lowering that was sent counts as confirmed.
+    /// A lowering counts as done and read back when it is sent.
     TrustsLowerings,
     /// A reset is not noticed.
     OverlooksResets,
@@ -24,7 +24,7 @@ pub enum Plant {
     TakesAnyAnswer,
     /// A set counts as read back when it is done.
     SkipsReadBacks,
-    /// There are said to be fifteen watts more than there are.
+    /// A cap that rises is taken for fifteen watts more than it is, and nobody is told so.
     PromisesMore,
     /// A lower cap is noticed one event too late.
     ShedsLater,
@@ -59,6 +59,10 @@ pub struct Planted {
     sent: [Option<CommandId>; SLOTS],
     /// A cap that was not noticed yet.
     held: Option<Milliwatts>,
+    /// What is promised and is not there.
+    promised: Milliwatts,
+    /// Lowerings that were sent and count as done, each with the read that is still to come.
+    trusted: Vec<(CommandId, Command)>,
 }
 
 impl Planted {
@@ -69,7 +73,7 @@ impl Planted {
             Some(Plant::NeverTurns) => world.governor(0),
             _ => world.governor(crate::world::INTERVAL),
         };
-        Self { governor, plant, sent: [None; SLOTS], held: None }
+        Self { governor, plant, sent: [None; SLOTS], held: None, promised: Milliwatts::ZERO, trusted: Vec::new() }
     }
 
     /// Tells it something, and returns all that comes out.
@@ -77,6 +81,10 @@ impl Planted {
         if let Some(cap) = self.held.take() {
             self.governor.handle(now, Event::Cap(cap));
         }
+        let answered = match &event {
+            Event::Completed { id, outcome: Outcome::Done, .. } => Some(*id),
+            _ => None,
+        };
         let event = self.misheard(event);
         self.governor.handle(now, event);
         let commands: Vec<_> = std::iter::from_fn(|| self.governor.poll()).collect();
@@ -84,6 +92,7 @@ impl Planted {
         for command in commands {
             self.say(now, command, &mut said);
         }
+        said.extend(self.trusted.extract_if(.., |(id, _)| Some(*id) == answered).map(|(_, read)| read));
         said
     }
 
@@ -94,7 +103,11 @@ impl Planted {
             (Some(Plant::TakesAnyAnswer), Event::Completed { slot, id, outcome }) => {
                 Event::Completed { slot, id: self.sent[usize::from(slot)].unwrap_or(id), outcome }
             }
-            (Some(Plant::PromisesMore), Event::Cap(cap)) => Event::Cap(cap.saturating_add(Milliwatts::from_watts(15))),
+            (Some(Plant::PromisesMore), Event::Cap(cap)) => {
+                let rises = cap > self.governor.ledger().cap();
+                self.promised = if rises { Milliwatts::from_watts(15) } else { Milliwatts::ZERO };
+                Event::Cap(cap.saturating_add(self.promised))
+            }
             (Some(Plant::ShedsLater), Event::Cap(cap)) if cap < self.governor.ledger().cap() => {
                 self.held = Some(cap);
                 Event::Tick
@@ -116,38 +129,28 @@ impl Planted {
             (Some(Plant::RaisesTwice), _, Reason::Raise) => said.extend([command, command]),
             (Some(Plant::TrustsLowerings), Request::SetPowerState(state), reason) if reason != Reason::Raise => {
                 said.push(command);
-                self.pretend(now, slot, id, Outcome::Done, state, said);
+                self.governor.handle(now, Event::Completed { slot, id, outcome: Outcome::Done });
+                if let Some(read @ Command::Drive { id: reading, .. }) = self.governor.poll() {
+                    self.trusted.push((id, read));
+                    let outcome = Outcome::Is(state);
+                    self.governor.handle(now, Event::Completed { slot, id: reading, outcome });
+                }
+                said.extend(std::iter::from_fn(|| self.governor.poll()));
             }
             (Some(Plant::SkipsReadBacks), Request::ReadPowerState, Reason::ReadBack) => {
                 if let Some(state) = self.governor.target(slot) {
-                    self.pretend(now, slot, id, Outcome::Is(state), state, said);
+                    self.governor.handle(now, Event::Completed { slot, id, outcome: Outcome::Is(state) });
+                    said.extend(std::iter::from_fn(|| self.governor.poll()));
                 }
             }
             _ => said.push(command),
         }
     }
 
-    /// Answers in the drive's place, and reads the state back, too.
-    fn pretend(
-        &mut self,
-        now: Instant,
-        slot: Slot,
-        id: CommandId,
-        outcome: Outcome,
-        state: PowerState,
-        said: &mut Vec<Command>,
-    ) {
-        self.governor.handle(now, Event::Completed { slot, id, outcome });
-        while let Some(command) = self.governor.poll() {
-            match command {
-                Command::Drive { slot: of, id, request: Request::ReadPowerState, reason: Reason::ReadBack }
-                    if of == slot =>
-                {
-                    self.governor.handle(now, Event::Completed { slot, id, outcome: Outcome::Is(state) });
-                }
-                other => said.push(other),
-            }
-        }
+    /// What it says that the drives may take together.
+    #[must_use]
+    pub fn allowance(&self) -> Milliwatts {
+        self.governor.ledger().allowance().saturating_sub(self.promised)
     }
 
     /// The governor's ledger.

@@ -85,14 +85,15 @@ fn alarms(seen: &Observer, allowance: u64, now: u64) -> Result<(), Broken> {
     let up = |alarm: fn(&Alarm) -> bool| seen.alarms.iter().any(alarm);
     let told = || format!("{:?}", seen.alarms);
 
-    let missing = seen.floor().saturating_sub(allowance);
+    let (floor, cautious) = seen.floor();
+    let missing = floor.saturating_sub(allowance);
     let said = seen.alarms.iter().find_map(|alarm| match alarm {
         Alarm::CannotHold { missing } => Some(u64::from(missing.get())),
         _ => None,
     });
-    let of_floor = || format!("{missing} mW are missing, told: {said:?}");
+    let of_floor = || format!("{floor} to {cautious} mW of {allowance} mW, told: {said:?}");
     rule("it is said when the cap cannot be held", missing == 0 || said >= Some(missing), of_floor)?;
-    rule("it is said only when the cap cannot be held", missing > 0 || said.is_none(), of_floor)?;
+    rule("it is said only when the cap cannot be held", cautious > allowance || said.is_none(), of_floor)?;
 
     let lost = up(|alarm| matches!(alarm, Alarm::MeterLost));
     rule("a meter is lost where it is silent for too long", lost == seen.meter_is_lost(), told)?;

@@ -15,8 +15,11 @@ use crate::world::{BASE, May, SLOTS, Start, World};
 /// What can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing, until the governor's next deadline.
+    /// Nothing, until the governor's next deadline; where there is none, for some time.
     Wait,
+    /// Time passes, and the governor is not told: until its next deadline, so that something else comes before the
+    /// tick; or for so many microseconds.
+    Late(Option<u64>),
     /// The cap changes, and leaves the drives so many watts.
     Cap(u32),
     /// A drive comes.
@@ -87,6 +90,8 @@ pub struct Situation {
     governor: Planted,
     seen: Observer,
     now: u64,
+    /// The governor knows that it is now.
+    is_told: bool,
     incidents: u8,
 }
 
@@ -163,7 +168,7 @@ impl Checked {
         let old = |slot: u8| seen.old[usize::from(slot)].unwrap_or(CommandId(u32::MAX));
         let milliwatts = |count: u64| Some(Milliwatts::new(u32::try_from(count).unwrap_or(u32::MAX)));
         match step {
-            Step::Wait => Event::Tick,
+            Step::Wait | Step::Late(_) => Event::Tick,
             Step::Cap(watts) => Event::Cap(World::cap(watts)),
             Step::Attach(slot) => Event::Attached { slot, drive: self.world.drive() },
             Step::Remove(slot) => Event::Removed { slot },
@@ -191,6 +196,7 @@ impl Checked {
             governor: Planted::new(&self.world, self.plant),
             seen: Observer::new(&self.world),
             now: 0,
+            is_told: true,
             incidents: u8::MAX,
         };
         if self.world.start == Start::AtRest {
@@ -219,13 +225,19 @@ impl Checked {
     }
 }
 
+/// From one situation in so many it is tried whether all comes to rest.
+const SAMPLE: u64 = 16;
+
+/// A stall of the adapter, in microseconds: longer than everything that the governor waits for.
+const STALL: u64 = 15_000_000;
+
 /// Steps within which all drives are where they should be, if nothing happens that should not.
 const CALM: usize = 60;
 
 impl Situation {
     fn is_calm(&self) -> bool {
         let draws: u64 = self.seen.present().map(|(_, drive)| self.seen.draw(drive)).sum();
-        let fits = draws <= self.own().allowance.max(self.seen.floor());
+        let fits = draws <= self.own().allowance.max(self.seen.floor().1);
         fits && self.seen.present().all(|(slot, drive)| {
             let target = self.governor.target(slot).map(|state| state.number());
             let settled = drive.named.filter(|(_, settled)| *settled <= self.now).map(|(state, _)| state);
@@ -239,7 +251,7 @@ impl Situation {
         for (slot, draw) in draws.iter_mut().enumerate() {
             *draw = u64::from(ledger.draw(slot).get());
         }
-        Own { draws, allowance: u64::from(ledger.allowance().get()) }
+        Own { draws, allowance: u64::from(self.governor.allowance().get()) }
     }
 
     fn governors_key(&self) -> u64 {
@@ -266,14 +278,16 @@ impl Model for Checked {
         if self.world.prompt && !steps.is_empty() {
             return steps;
         }
-        if situation.governor.next_deadline().is_some() {
-            steps.push(Step::Wait);
-        }
+        steps.push(Step::Wait);
         if situation.incidents == 0 {
             return steps;
         }
         for slot in self.slots() {
             self.incidents(slot, seen.drives[usize::from(slot)].as_ref(), seen.old[usize::from(slot)], &mut steps);
+        }
+        if self.world.may(May::Stall) {
+            let deadline = situation.governor.next_deadline().map(|_| Step::Late(None));
+            steps.extend(deadline.into_iter().chain([Step::Late(Some(STALL))]));
         }
         if self.world.may(May::Cap) {
             steps.extend(self.world.caps.iter().filter(|cap| **cap != seen.cap).map(|cap| Step::Cap(*cap)));
@@ -288,10 +302,10 @@ impl Model for Checked {
     fn take(&self, situation: &Situation, step: Step) -> Result<Situation, Broken> {
         let event = self.event(situation, step);
         let mut next = situation.clone();
-        if step == Step::Wait
-            && let Some(deadline) = next.governor.next_deadline()
-        {
-            next.now = deadline.as_micros();
+        if matches!(step, Step::Wait | Step::Late(None)) {
+            let deadline = next.governor.next_deadline().map_or(next.now + STALL, Instant::as_micros);
+            // After a stall a deadline can be over.
+            next.now = deadline.max(next.now);
         }
         let is_expected = match step {
             Step::Wait => true,
@@ -299,13 +313,17 @@ impl Model for Checked {
                 let drive = situation.seen.drives[usize::from(slot)].as_ref();
                 drive.is_some_and(|drive| Self::answers(drive).contains(&answer))
             }
-            // Meters read all the time, and drives are seen at work.
-            Step::Meter(Reading::Right) => true,
             _ => false,
         };
         if !is_expected {
             next.incidents = next.incidents.saturating_sub(u8::from(next.incidents < u8::MAX));
         }
+        if let Step::Late(span) = step {
+            next.now += span.unwrap_or(0);
+            next.is_told = false;
+            return Ok(next);
+        }
+        next.is_told = true;
         next.seen.note(next.now, step);
         let commands = next.governor.handle(Instant::from_micros(next.now), event);
         let sets = next.seen.sent(&commands)?;
@@ -325,13 +343,22 @@ impl Model for Checked {
     }
 
     fn judge(&self, situation: &Situation) -> Result<(), Broken> {
+        if !situation.is_told {
+            return Ok(());
+        }
         let now = Instant::from_micros(situation.now);
         let deadline = situation.governor.next_deadline();
         let told = || format!("{deadline:?} at {now:?}");
         rule("a deadline is still to come", deadline.is_none_or(|deadline| deadline > now), told)?;
         let mut again = situation.governor.clone();
         let commands = again.handle(now, Event::Tick);
-        rule("nothing is left to do at the same moment", commands.is_empty(), || format!("{commands:?}"))
+        rule("nothing is left to do at the same moment", commands.is_empty(), || format!("{commands:?}"))?;
+        // A drive that sleeps on confirms nothing, for as long as it sleeps.
+        let may_sleep = self.world.states.iter().any(|state| state.sleeping);
+        if may_sleep || !self.key(situation).is_multiple_of(SAMPLE) {
+            return Ok(());
+        }
+        self.calm(situation.clone()).map(|_| ())
     }
 
     fn key(&self, situation: &Situation) -> u64 {
@@ -339,6 +366,9 @@ impl Model for Checked {
         situation.governor.situation(&mut hasher);
         situation.seen.hash_from_now(&mut hasher);
         hasher.write_u8(situation.incidents);
+        // How far the governor lags behind.
+        let behind = if situation.is_told { 0 } else { situation.now - situation.seen.now() };
+        hasher.write_u64(behind);
         hasher.finish()
     }
 }

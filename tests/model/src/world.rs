@@ -87,6 +87,8 @@ pub enum May {
     Meter,
     /// Drives do work that was not declared, and stop.
     Work,
+    /// The governor is told late what time it is.
+    Stall,
 }
 
 /// What a search is about.
@@ -116,7 +118,7 @@ pub struct World {
     pub depth: [usize; 2],
 }
 
-const ALL: &[May] = &[May::Cap, May::ComeAndGo, May::Reset, May::Lose, May::Refuse, May::Stray, May::Again];
+const ALL: &[May] = &[May::Cap, May::ComeAndGo, May::Reset, May::Lose, May::Refuse, May::Stray, May::Again, May::Stall];
 
 /// All worlds.
 pub const WORLDS: &[World] = &[
@@ -166,7 +168,7 @@ pub const WORLDS: &[World] = &[
         fallback: 2,
         caps: &[35, 25],
         start: Start::AtRest,
-        may: &[May::Cap, May::Reset, May::Lose, May::Stray, May::Again],
+        may: &[May::Cap, May::Reset, May::Lose, May::Stray, May::Again, May::Stall],
         incidents: 3,
         prompt: false,
         turns: None,
@@ -179,7 +181,7 @@ pub const WORLDS: &[World] = &[
         fallback: 0,
         caps: &[35, 20],
         start: Start::AtRest,
-        may: &[May::Cap, May::Reset, May::Lose, May::Refuse, May::Stray],
+        may: &[May::Cap, May::Reset, May::Lose, May::Refuse, May::Stray, May::Stall],
         incidents: 3,
         prompt: false,
         turns: None,
@@ -192,11 +194,11 @@ pub const WORLDS: &[World] = &[
         fallback: 0,
         caps: &[33, 24],
         start: Start::AtRest,
-        may: &[May::Cap, May::Reset, May::Lose, May::Meter],
+        may: &[May::Cap, May::Reset, May::Lose, May::Meter, May::Stall],
         incidents: 4,
         prompt: false,
         turns: None,
-        depth: [7, 12],
+        depth: [6, 8],
     },
     World {
         name: "work",
@@ -205,11 +207,11 @@ pub const WORLDS: &[World] = &[
         fallback: 0,
         caps: &[40, 25],
         start: Start::AtRest,
-        may: &[May::Cap, May::Work, May::Reset, May::Lose],
+        may: &[May::Cap, May::Work, May::Reset, May::Lose, May::Stall],
         incidents: 4,
         prompt: false,
         turns: None,
-        depth: [7, 12],
+        depth: [6, 9],
     },
     World {
         name: "turns of three",
@@ -221,7 +223,7 @@ pub const WORLDS: &[World] = &[
         may: &[],
         incidents: 0,
         prompt: true,
-        turns: Some(6),
+        turns: Some(4),
         depth: [60, 600],
     },
     World {
