@@ -173,7 +173,7 @@ mod tests {
 
     /// The situations of a governor to which the same happens, from some time on and after so many commands.
     fn story(start: u64, earlier_commands: u32) -> Vec<u64> {
-        let mut config = Config::new(Milliwatts::from_watts(60), Milliwatts::ZERO);
+        let mut config = Config::new(Milliwatts::from_watts(40), Milliwatts::ZERO);
         config.rotation_interval = Microseconds::ZERO;
         let mut governor = Two::new(config);
         let profile = governor.add_profile(d5_p5336()).unwrap();
@@ -192,6 +192,7 @@ mod tests {
         }
         now = now.after(Microseconds::from_secs(10));
         tell(&mut governor, now, Event::Tick);
+        now = now.after(Microseconds::from_secs(10));
         let mut commands = tell(&mut governor, now, Event::Attached { slot: 0, drive: drive() });
         commands.extend(tell(&mut governor, now, Event::Attached { slot: 1, drive: drive() }));
         for _ in 0..40 {

@@ -58,8 +58,6 @@ pub struct Observer {
     /// The meter read more than was promised at some time.
     pub surplus: bool,
     now: u64,
-    /// The numbers of all commands are higher than those before.
-    next_id: u32,
 }
 
 const fn bit(state: u8) -> States {
@@ -150,7 +148,6 @@ impl Observer {
             heard: None,
             surplus: false,
             now: 0,
-            next_id: 0,
         }
     }
 
@@ -335,16 +332,15 @@ impl Observer {
                 self.alarm(*alarm, *raised)?;
             }
         }
-        let (mut sets, mut numbers) = (Vec::new(), Vec::new());
+        let mut sets = Vec::new();
         for command in commands {
             if let Command::Drive { slot, id, request, reason } = command {
+                let in_flight = self.drives.iter().flatten().filter_map(|drive| drive.flight).map(|(id, ..)| id);
+                let is_new = !in_flight.chain(self.old.into_iter().flatten()).any(|other| other == *id);
                 sets.extend(self.command(*slot, *id, *request, *reason)?);
-                let is_new = id.0 >= self.next_id && !numbers.contains(&id.0);
                 rule("a command has a number of its own", is_new, || format!("{command:?}"))?;
-                numbers.push(id.0);
             }
         }
-        self.next_id = numbers.into_iter().max().map_or(self.next_id, |highest| highest + 1);
         Ok(sets)
     }
 
