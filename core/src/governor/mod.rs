@@ -27,6 +27,7 @@ mod meter;
 mod pace;
 mod plan;
 mod rotation;
+mod situation;
 mod sleep;
 mod unit;
 mod words;
@@ -348,7 +349,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
                     entry.target = entry.target.or(entry.drive.heading_for());
                 });
                 self.sleeper_hears(slot, id, Some(outcome), now);
-                if !known {
+                if !known && self.entry(slot).is_some_and(|entry| entry.drive.is_managed()) {
                     rotation::welcome(&mut self.entries, slot);
                 }
             }
