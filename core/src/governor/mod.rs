@@ -144,7 +144,10 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         if self.moved {
             self.serve();
             let fitted = self.decide(now);
-            self.rests_until = fitted.then(|| self.due().unwrap_or(Instant::END));
+            // The clock of turns goes on even where nobody takes any.
+            let due = self.due().unwrap_or(Instant::END);
+            let turn = if self.config.rotation_interval > Microseconds::ZERO { self.next_rotation } else { due };
+            self.rests_until = fitted.then(|| due.min(turn));
         } else if let Some(due) = slot.and_then(|slot| self.entry(slot)).and_then(|entry| entry.due(now)) {
             self.rests_until = self.rests_until.map(|until| until.min(due));
         }

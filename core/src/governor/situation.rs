@@ -7,7 +7,8 @@
 //! **What it leaves out.** How much each drive *has had* counts by its place among the others, since the sums never
 //! come again. That is more than orders: two situations that are taken for the same can differ in a turn that is still
 //! far away. Heat counts by the clock, so drives whose heat is managed are seldom in the same situation. Counters
-//! decide nothing. Records are taken to be intact, so it does not matter which is looked at next.
+//! decide nothing, nor does until when nothing needs to be looked at. Records are taken to be intact, so it does not
+//! matter which is looked at next.
 
 use core::hash::{Hash, Hasher};
 
@@ -42,7 +43,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES, 0> {
             damaged: _,
             chassis,
             moved: _,
-            rests_until,
+            rests_until: _,
             unserved: _,
         } = self;
         let moment = Moment { now: clock.ours(), config };
@@ -62,7 +63,7 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES, 0> {
             (ledger.prediction(), ledger.held()).hash(hasher);
         }
         alarms.situation(entries, hasher);
-        (chassis, rests_until.map(|until| moment.left(until))).hash(hasher);
+        chassis.hash(hasher);
         (moment.left(*next_rotation), moment.age(*planned, config.dwell), stale).hash(hasher);
     }
 }
