@@ -197,8 +197,8 @@ fn counters_of_a_drive_without_limits_are_ignored() {
 
 // ---- the chassis ----
 
-/// Four drives of 25, 20, 15 and 10 W, watts enough for all; fans at their limit remove 100 W at 30 °C, failed ones
-/// 60 W; without coolant 50 W; nothing at 70 °C.
+/// Four drives of 25, 20, 15 and 10 W, watts enough for all; fans at their limit remove 100 W at 30 °C, failed ones 60
+/// W; without coolant 50 W; nothing at 70 °C.
 fn cooled() -> World {
     let cooling = CoolingConfig {
         fans_at_limit: watts(100),

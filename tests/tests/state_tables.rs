@@ -9,9 +9,11 @@ use wattline_core::apst::Tolerance;
 use wattline_core::drive::{
     Backstop, BackstopPhase, Circumstances, CommandId, Drive, KnownStates, Outcome, Phase, Request, StateSet,
 };
+use wattline_core::governor::{Alarm, Command, Config, Event, Governor, MeterConfig};
 use wattline_core::nvme::feature::thermal_management::ThermalManagement;
 use wattline_core::nvme::{PowerState, Status};
 use wattline_core::sleep::{Conditions, Costs, CyclesPerDay, Sleeper, State};
+use wattline_core::thermal::{Level, Sensing, SensorEvent};
 use wattline_core::units::{Instant, Kelvin, Microseconds, Millijoules, Milliwatts};
 
 /// What lets an event happen to a machine.
@@ -279,12 +281,101 @@ fn sleeper_machine() -> Machine<Sleeper> {
     }
 }
 
+fn level_machine() -> Machine<Level> {
+    let name = |level: &Level| format!("{level:?}");
+    let calls = |calls_for: Level, may_leave: bool| -> Happens<Level> {
+        Box::new(move |level| *level = level.after(calls_for, may_leave))
+    };
+    Machine {
+        states: [("Cool", Level::Cool), ("Warm", Level::Warm), ("Hot", Level::Hot), ("Critical", Level::Critical)]
+            .into(),
+        events: vec![
+            ("the temperature calls for Warm", calls(Level::Warm, false)),
+            ("for Hot", calls(Level::Hot, false)),
+            ("for Critical", calls(Level::Critical, false)),
+            ("cool enough to leave, dwell not over", calls(Level::Cool, false)),
+            ("cool enough to leave, dwell over", calls(Level::Cool, true)),
+        ],
+        name,
+    }
+}
+
+fn sensing_machine() -> Machine<Sensing> {
+    let sees = |event: SensorEvent| -> Happens<Sensing> { Box::new(move |sensing| *sensing = sensing.after(event)) };
+    Machine {
+        states: [("Fine", Sensing::Fine), ("Frozen", Sensing::Frozen), ("Lost", Sensing::Lost)].into(),
+        events: vec![
+            ("another value", sees(SensorEvent::Moved)),
+            ("the same value", sees(SensorEvent::Same)),
+            ("still the same, another load for too long", sees(SensorEvent::StoodStill)),
+            ("no reading for too long", sees(SensorEvent::TimedOut)),
+        ],
+        name: |sensing| format!("{sensing:?}"),
+    }
+}
+
+/// A governor with a meter, and what it told of the meter.
+#[derive(Clone)]
+struct Metered {
+    governor: Governor<1, 1>,
+    lost: bool,
+}
+
+impl Metered {
+    fn tell(&mut self, seconds: u64, event: Event) {
+        self.governor.handle(Instant::START.after(Microseconds::from_secs(seconds)), event);
+        while let Some(command) = self.governor.poll() {
+            if let Command::Alarm { alarm: Alarm::MeterLost, raised } = command {
+                self.lost = raised;
+            }
+        }
+    }
+}
+
+fn meter_machine() -> Machine<Metered> {
+    const FULL_SCALE: Milliwatts = Milliwatts::from_watts(1000);
+    let valid = |watts: u32| Event::Meter(Some(Milliwatts::from_watts(watts)));
+    let meter = MeterConfig {
+        quantum: Milliwatts::from_watts(1),
+        noise: Milliwatts::ZERO,
+        full_scale: FULL_SCALE,
+        timeout: Microseconds::from_secs(5),
+        stuck_after: Some(Microseconds::from_secs(60)),
+    };
+    let config = Config { meter: Some(meter), ..Config::new(Milliwatts::from_watts(500), Milliwatts::from_watts(100)) };
+    let mut believed = Metered { governor: Governor::new(config), lost: false };
+    believed.tell(0, valid(100));
+    let mut lost = believed.clone();
+    lost.tell(6, Event::Tick);
+    let tells = |seconds: u64, event: Event| -> Happens<Metered> {
+        Box::new(move |metered| metered.tell(seconds, event.clone()))
+    };
+    let stuck: Happens<Metered> = Box::new(move |metered| {
+        for second in 7..=120 {
+            metered.tell(second, valid(100));
+        }
+    });
+    Machine {
+        states: vec![("Believed", believed), ("Lost", lost)],
+        events: vec![
+            ("a reading", tells(7, valid(101))),
+            ("an absurd reading, time not over", tells(4, valid(1001))),
+            ("no reading for too long", tells(20, Event::Meter(None))),
+            ("one value for too long", stuck),
+        ],
+        name: |metered| if metered.lost { "Lost" } else { "Believed" }.into(),
+    }
+}
+
 /// The tables, each under the name that ARCHITECTURE.md marks its place with.
 fn tables() -> Vec<(&'static str, String)> {
     vec![
         ("drive", drive_machine().table()),
         ("backstop", backstop_machine().table()),
         ("sleeper", sleeper_machine().table()),
+        ("level", level_machine().table()),
+        ("sensing", sensing_machine().table()),
+        ("meter", meter_machine().table()),
     ]
 }
 
@@ -319,4 +410,7 @@ fn every_row_is_in_the_state_that_it_is_named_after() {
     check(&drive_machine());
     check(&backstop_machine());
     check(&sleeper_machine());
+    check(&level_machine());
+    check(&sensing_machine());
+    check(&meter_machine());
 }

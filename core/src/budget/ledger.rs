@@ -238,6 +238,12 @@ impl<const DRIVES: usize> Ledger<DRIVES> {
         Ok(())
     }
 
+    /// The sum of draws that is not to be exceeded for now, where a reading stands in the band of [`Band::Hold`].
+    #[must_use]
+    pub const fn held(&self) -> Option<u64> {
+        self.held
+    }
+
     /// The meter's correction in force.
     #[must_use]
     pub const fn correction(&self) -> Milliwatts {

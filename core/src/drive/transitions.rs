@@ -217,13 +217,14 @@ impl Drive {
     /// lowering that nobody has confirmed frees nothing. For a drive that was given up a reset is a new start, except
     /// for one without a usable state.
     pub const fn reset(&mut self, fallback: StateSet) {
-        let failures = match self.phase {
+        let (failures, verdict) = match self.phase {
             Phase::Unmanaged { cause: Cause::NoUsableState, .. } => return,
-            Phase::Unmanaged { .. } => 0,
-            _ => self.failures,
+            Phase::Unmanaged { .. } => (0, None),
+            // One that is about to be given up is, reset or not: else refusals with a reset after each had no end.
+            _ => (self.failures, self.verdict),
         };
         let phase = Phase::Unknown { may: self.may_be_in().union(fallback), read: None };
-        *self = Self { phase, failures, verdict: None, not_before: Instant::START, lever: self.lever };
+        *self = Self { phase, failures, verdict, not_before: Instant::START, lever: self.lever };
     }
 
     /// The drive cannot be controlled at all.
@@ -289,6 +290,27 @@ impl Drive {
             }
             self.not_before = at.now;
         }
+    }
+
+    /// The record as it looks from `now`: moments as the time until then, the command in flight as number 0. For
+    /// checkers, which ask whether two drives are in the same situation.
+    #[must_use]
+    pub fn seen_from(&self, now: Instant, in_flight: Option<CommandId>) -> Self {
+        let left = |moment: Instant| Instant::START.after(moment.since(now).unwrap_or_default());
+        let number = |id: CommandId| CommandId(u32::from(Some(id) != in_flight));
+        let phase = match self.phase {
+            Phase::Unknown { may, read } => Phase::Unknown { may, read: read.map(number) },
+            Phase::Changing { before, to, id } => Phase::Changing { before, to, id: number(id) },
+            Phase::Verifying { to, may, settled, read } => {
+                Phase::Verifying { to, may, settled: left(settled), read: read.map(number) }
+            }
+            Phase::Settling { state, may, settled } => Phase::Settling { state, may, settled: left(settled) },
+            Phase::Unmanaged { may, named, cause } => {
+                Phase::Unmanaged { may, named: named.map(|(state, settled)| (state, left(settled))), cause }
+            }
+            holding @ Phase::Holding { .. } => holding,
+        };
+        Self { phase, not_before: left(self.not_before), ..self.clone() }
     }
 
     const fn in_flight(&self) -> Option<CommandId> {

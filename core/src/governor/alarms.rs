@@ -8,7 +8,7 @@ use crate::profile::WorkSet;
 use crate::units::{BytesPerSecond, Kelvin, Milliwatts};
 
 /// One alarm: how it stands, and what was told last.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Latch<T> {
     now: Option<T>,
     told: Option<T>,
@@ -17,6 +17,13 @@ pub(super) struct Latch<T> {
 impl<T> Default for Latch<T> {
     fn default() -> Self {
         Self { now: None, told: None }
+    }
+}
+
+impl<T: Copy> Latch<T> {
+    /// The same latch, of what `change` makes of an alarm.
+    pub(super) fn map<U>(self, change: impl Fn(T) -> U) -> Latch<U> {
+        Latch { now: self.now.map(&change), told: self.told.map(&change) }
     }
 }
 

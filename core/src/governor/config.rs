@@ -63,13 +63,13 @@ pub struct MeterConfig {
 }
 
 /// Which of a governor's profiles a drive has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(transparent)]
 pub struct ProfileIndex(pub u8);
 
 /// One drive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DriveConfig {
     /// Its kind.
@@ -92,7 +92,7 @@ pub struct DriveConfig {
 }
 
 /// What a drive may claim of the watts, in comparison with the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Share {
     /// How much a byte of this drive counts for among drives of its priority: 1 to [`Share::MAX_WEIGHT`]; anything else
@@ -142,7 +142,7 @@ impl DriveConfig {
 
 /// What a drive's own thermal management (HCTM, feature 10h) is to be set to. It is read back, and set again after a
 /// reset.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BackstopConfig {
     /// As a rule: above our own limits, inside the drive's range (MNTMT to MXTMT).

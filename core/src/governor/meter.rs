@@ -6,12 +6,12 @@ use crate::units::{Instant, Microseconds, Milliwatts};
 /// Watches one meter.
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
-    config: MeterConfig,
+    pub(super) config: MeterConfig,
     /// The last valid reading's time; before the first, since when one is waited for.
-    last_valid: Option<Instant>,
+    pub(super) last_valid: Option<Instant>,
     /// The value that it shows, and since when.
-    value: Option<(Milliwatts, Instant)>,
-    lost: bool,
+    pub(super) value: Option<(Milliwatts, Instant)>,
+    pub(super) lost: bool,
 }
 
 /// A reading that may be used.

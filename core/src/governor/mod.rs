@@ -27,6 +27,7 @@ mod meter;
 mod pace;
 mod plan;
 mod rotation;
+mod situation;
 mod sleep;
 mod unit;
 mod words;
@@ -143,7 +144,10 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         if self.moved {
             self.serve();
             let fitted = self.decide(now);
-            self.rests_until = fitted.then(|| self.due().unwrap_or(Instant::END));
+            // The clock of turns goes on even where nobody takes any.
+            let due = self.due().unwrap_or(Instant::END);
+            let turn = if self.config.rotation_interval > Microseconds::ZERO { self.next_rotation } else { due };
+            self.rests_until = fitted.then(|| due.min(turn));
         } else if let Some(due) = slot.and_then(|slot| self.entry(slot)).and_then(|entry| entry.due(now)) {
             self.rests_until = self.rests_until.map(|until| until.min(due));
         }
@@ -348,7 +352,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
                     entry.target = entry.target.or(entry.drive.heading_for());
                 });
                 self.sleeper_hears(slot, id, Some(outcome), now);
-                if !known {
+                if !known && self.entry(slot).is_some_and(|entry| entry.drive.is_managed()) {
                     rotation::welcome(&mut self.entries, slot);
                 }
             }

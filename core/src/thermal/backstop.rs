@@ -16,7 +16,7 @@ use crate::nvme::feature::thermal_management::ThermalManagement;
 use crate::units::Kelvin;
 
 /// Why a drive's thermal management cannot stand behind our limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum NoBackstop {
     /// The drive has none (HCTMA).

@@ -20,7 +20,7 @@ use super::sensor::possible;
 use crate::units::{Instant, Kelvin, Microseconds, Milliwatts};
 
 /// What the cooling of a chassis is good for, in the drives' share of the watts of the cap's meter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CoolingConfig {
     /// Heat of all drives that can be removed with all fans at their limit.
@@ -40,7 +40,7 @@ pub struct CoolingConfig {
 }
 
 /// What the fans can still do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Fans {
     /// They have something to add.
@@ -53,7 +53,7 @@ pub enum Fans {
 }
 
 /// How a chassis is being cooled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cooling {
     /// Temperature of the air that comes in; `None` where it could not be read.
@@ -85,7 +85,7 @@ impl CoolingConfig {
 }
 
 /// The heat of a chassis.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Chassis {
     config: CoolingConfig,
     cooling: Cooling,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::units::{Kelvin, Microseconds};
 
 /// Where a level begins and where it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Threshold {
     /// The level is entered from this reading on, or as soon as it is foreseen within
@@ -18,7 +18,7 @@ pub struct Threshold {
 }
 
 /// The limits that a drive's heat is managed by.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ThermalLimits {
     /// From here on two thirds of the span of power may be used.

@@ -55,7 +55,7 @@ use self::throttling::Throttling;
 use crate::units::{Instant, Kelvin, Microseconds, Milliwatts};
 
 /// How warm a drive is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Level {
     /// No limit.
@@ -117,7 +117,7 @@ impl Level {
 }
 
 /// The heat of one drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Thermal {
     limits: ThermalLimits,
     throttling: Throttling,

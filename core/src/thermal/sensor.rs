@@ -30,7 +30,7 @@ const POSSIBLE: core::ops::RangeInclusive<u16> = 213..=400;
 const LEAST_STEP: Milliwatts = Milliwatts::from_watts(5);
 
 /// What is known of the source of a drive's temperature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sensing {
     /// Readings come and move.
     Fine,
@@ -41,7 +41,7 @@ pub enum Sensing {
 }
 
 /// What happens to the source of a temperature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SensorEvent {
     /// A reading of another value than before, or the first one.
     Moved,
@@ -80,7 +80,7 @@ pub(super) fn possible(reading: Kelvin) -> Option<Kelvin> {
 }
 
 /// Compares a value that stands still with the load.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Hash, Default)]
 pub(super) struct Stillness {
     /// The load when the value moved last; `None`: not known then.
     reference: Option<Milliwatts>,

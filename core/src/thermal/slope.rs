@@ -20,7 +20,7 @@ use crate::units::{Instant, Kelvin, Microseconds};
 pub(super) const KELVIN: u64 = 1_000_000 * 1_000;
 
 /// Follows one temperature.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Slope {
     /// The value now, and since when; none before the first reading.
     value: Option<(Kelvin, Instant)>,

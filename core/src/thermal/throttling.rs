@@ -13,7 +13,7 @@ use crate::nvme::log::SmartHealth;
 use crate::units::{Instant, Kelvin, Microseconds, Minutes, Seconds};
 
 /// The counters of a SMART / Health log that tell of heat.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ThrottleCounters {
     /// How often it slowed down a little (Thermal Management Temperature 1 Transition Count).
@@ -44,7 +44,7 @@ impl From<&SmartHealth> for ThrottleCounters {
 }
 
 /// What has happened between two looks at the counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Severity {
     Nothing,
     Light,
@@ -84,7 +84,7 @@ const EFFECT: Microseconds = Microseconds::from_secs(60);
 const FORGIVEN_AFTER: Microseconds = Microseconds::from_secs(3_600);
 
 /// How far one drive's limits are lowered because it slowed itself down.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Throttling {
     counters: Option<ThrottleCounters>,
     lowered: u16,

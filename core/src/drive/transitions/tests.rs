@@ -227,3 +227,21 @@ fn an_answer_of_another_kind_is_a_failure() {
     assert!(drive.read_due());
     assert_eq!(drive.may_be_in(), StateSet::of(ps(0)).with(ps(2)));
 }
+
+#[test]
+fn refusals_with_a_reset_after_each_come_to_an_end_too() {
+    let mut drive = holding(1);
+    let refused = Outcome::Rejected(Status::INVALID_FIELD);
+    for _ in 0..PATIENCE {
+        set(&mut drive, 2);
+        answer(&mut drive, ID, refused);
+        drive.reset(StateSet::of(ps(0)));
+        read(&mut drive, 0);
+        drive.advance(SETTLED);
+    }
+    assert!(matches!(drive.phase(), Phase::Unmanaged { cause: Cause::Rejected(_), .. }), "{drive:?}");
+    drive.reset(StateSet::of(ps(0)));
+    read(&mut drive, 0);
+    drive.advance(SETTLED);
+    assert_eq!(drive.ready_in(), Some(ps(0)), "a reset is a new start");
+}
