@@ -22,6 +22,8 @@
 //! **What it leaves out.** Among more than four, a mix that differs in two large steps at once can be missed. Of
 //! equally good choices within a class, the one that leaves the better watts to later classes may be missed where
 //! shelves differ.
+//! An offer keeps [`POINTS`](super::POINTS) points: of a drive with more operational states, what it gives up is not
+//! considered.
 //!
 //! **Ties** go to the offer that comes first, so the caller's order decides who of equals gets the better point.
 

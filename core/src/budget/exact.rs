@@ -5,7 +5,7 @@
 //! together no more than the remaining watts at the best value per watt that any of them has. The last offer is not
 //! branched over: of its points, the last that fits is best.
 //!
-//! **Bound.** With [`MOST`] offers of 32 points each at most 32 + 32² + 32³ = 33,824 branches are entered.
+//! **Bound.** With [`MOST`] offers of 8 points each at most 8 + 8² + 8³ = 584 branches are entered.
 
 use super::nested::Limits;
 use super::offer::Offer;

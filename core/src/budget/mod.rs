@@ -10,4 +10,4 @@ pub mod offer;
 pub use allocator::{Allocation, allocate};
 pub use ledger::{Band, Ledger};
 pub use nested::{Limits, SHELVES, Shelf, Sums};
-pub use offer::{Offer, Offers, Point};
+pub use offer::{Offer, Offers, POINTS, Point};

@@ -3,7 +3,6 @@
 use heapless::Vec;
 
 use super::nested::Shelf;
-use crate::nvme::PowerState;
 use crate::units::Milliwatts;
 
 /// What a drive or a group costs and gives at one choice.
@@ -17,11 +16,17 @@ pub struct Point {
     pub value: u32,
 }
 
+/// So many points an offer has at most: of a drive with no more operational states, all. An offer of all the 32 states
+/// that a drive can have would take four times the stack, for the few that have more than eight of them; these give up
+/// what makes the least difference.
+pub const POINTS: usize = 8;
+
 /// The points that one drive or group can be given: those that are worth considering, cheapest first. Each costs more
 /// than the one before it, and is worth more.
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
-    points: Vec<Point, { PowerState::COUNT }>,
+    /// With room for one more, which is then given up.
+    points: Vec<Point, { POINTS + 1 }>,
     /// Classes are served in this order, 0 first.
     pub priority: u8,
     /// The shelf whose limit it is under.
@@ -31,7 +36,8 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Adds a point, and drops those that cost no less and give no more than another. Of equals the first stays.
+    /// Adds a point, and drops those that cost no less and give no more than another. Of equals the first stays. Of
+    /// more than [`POINTS`], the one is dropped whose loss makes the least difference; the cheapest and the best stay.
     pub fn add(&mut self, point: Point) {
         let beats = |one: &Point, other: &Point| one.power <= other.power && one.value >= other.value;
         if self.points.iter().any(|known| beats(known, &point)) {
@@ -39,8 +45,29 @@ impl Offer {
         }
         self.points.retain(|known| !beats(&point, known));
         let place = self.points.iter().take_while(|known| known.power < point.power).count();
-        // There are at most as many points as a drive has states; what is beyond is not offered.
+        // There is room for one more.
         let _ = self.points.insert(place, point);
+        if self.points.is_full() {
+            self.give_up_one();
+        }
+    }
+
+    /// Drops the point that makes the smallest triangle with its neighbours, or the first that does not lie above the
+    /// line between them.
+    fn give_up_one(&mut self) {
+        let area = |[before, point, after]: [&Point; 3]| {
+            let rectangle = |value: u32, power: Milliwatts| u64::from(value) * u64::from(power.get());
+            let gained = rectangle(point.value.saturating_sub(before.value), after.power.saturating_sub(before.power));
+            gained.saturating_sub(rectangle(
+                after.value.saturating_sub(before.value),
+                point.power.saturating_sub(before.power),
+            ))
+        };
+        let triples = self.points.iter().zip(self.points.iter().skip(1)).zip(self.points.iter().skip(2));
+        let areas = triples.map(|((before, point), after)| area([before, point, after]));
+        if let Some((place, _)) = areas.enumerate().min_by_key(|(_, area)| *area) {
+            self.points.remove(place + 1);
+        }
     }
 
     /// The points, cheapest first.
@@ -156,7 +183,46 @@ mod tests {
             });
             let mut kept: Vec<Point> = points.iter().copied().filter(|point| !beaten(point)).collect();
             kept.sort_by_key(|point| point.power);
-            prop_assert_eq!(offer.points(), kept.as_slice());
+            if points.len() <= POINTS {
+                prop_assert_eq!(offer.points(), kept.as_slice());
+            } else {
+                prop_assert!(offer.points().len() <= POINTS);
+                prop_assert_eq!(offer.points().first(), kept.first());
+                prop_assert_eq!(offer.points().last(), kept.last());
+                prop_assert!(offer.points().iter().all(|point| points.contains(point)));
+                let rises = |pair: &[Point]| pair[0].power < pair[1].power && pair[0].value < pair[1].value;
+                prop_assert!(offer.points().windows(2).all(rises));
+            }
+        }
+
+        /// Of a concave curve with one point too many, the one is given up without which the line through the others
+        /// comes closest to it: what can be had between two neighbours falls by the least area.
+        #[test]
+        fn what_is_given_up_makes_the_least_difference(
+            steps in prop::collection::vec((1u32..1_000, 1u32..1_000), POINTS),
+        ) {
+            let mut steps = steps;
+            steps.sort_by(|one, other| (other.1 * one.0).cmp(&(one.1 * other.0)));
+            let mut points = std::vec![Point { choice: 0, power: Milliwatts::ZERO, value: 0 }];
+            for (choice, (power, value)) in (1..).zip(steps) {
+                let last = points[points.len() - 1];
+                let power = last.power.saturating_add(Milliwatts::new(power));
+                points.push(Point { choice, power, value: last.value + value });
+            }
+            let under = |curve: &[Point]| {
+                let trapezium = |pair: &[Point]| {
+                    u64::from(pair[1].power.get() - pair[0].power.get()) * u64::from(pair[0].value + pair[1].value)
+                };
+                curve.windows(2).map(trapezium).sum::<u64>()
+            };
+            let without = |place: usize| {
+                let mut rest = points.clone();
+                rest.remove(place);
+                rest
+            };
+            let offer: Offer = points.iter().copied().collect();
+            let most = (1..POINTS).map(|place| under(&without(place))).max();
+            prop_assert_eq!(Some(under(offer.points())), most);
         }
     }
 }

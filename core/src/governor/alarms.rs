@@ -73,7 +73,10 @@ pub(super) struct Alarms<const DRIVES: usize> {
     pub(super) meter_above_prediction: Latch<Milliwatts>,
     pub(super) clock_backwards: Latch<()>,
     pub(super) cooling_reduced: Latch<Milliwatts>,
+    /// To be set by way of [`of_drives`](Self::of_drives).
     pub(super) drives: [DriveAlarms; DRIVES],
+    /// Nothing was set of the drives since all that there was to tell of them has been told.
+    pub(super) told: bool,
 }
 
 impl<const DRIVES: usize> Alarms<DRIVES> {
@@ -86,7 +89,14 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
             clock_backwards: Latch::default(),
             cooling_reduced: Latch::default(),
             drives: [DriveAlarms::default(); DRIVES],
+            told: true,
         }
+    }
+
+    /// Those of the drives, to be set.
+    pub(super) const fn of_drives(&mut self) -> &mut [DriveAlarms; DRIVES] {
+        self.told = false;
+        &mut self.drives
     }
 
     /// The next alarm to tell.
@@ -116,7 +126,12 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
         if let Some((missing, raised)) = self.cooling_reduced.change() {
             return Some((Alarm::CoolingReduced { missing }, raised));
         }
-        (0..=u8::MAX).zip(&mut self.drives).find_map(|(slot, drive)| drive.next_change(slot))
+        if !self.told {
+            let change = (0..=u8::MAX).zip(&mut self.drives).find_map(|(slot, drive)| drive.next_change(slot));
+            self.told = change.is_none();
+            return change;
+        }
+        None
     }
 }
 

@@ -1,23 +1,23 @@
 //! What a governor knows of one slot, and what that comes to in watts.
 
-use super::config::DriveConfig;
+use super::config::{BackstopConfig, DriveConfig, ProfileIndex, Share};
 use super::demand::Demand;
 use super::event::Reason;
 use super::pace::Pace;
 use super::sleep::Power;
 use crate::drive::{
-    Backstop, Cause, Circumstances, CommandId, Drive, KnownStates, Outcome, Phase, Request, Sealed, StateSet,
+    Backstop, Cause, Circumstances, CommandId, Drive, KnownStates, Levers, Outcome, Phase, Request, Sealed, StateSet,
 };
 use crate::history::Counters;
 use crate::nvme::PowerState;
-use crate::profile::{FigureRule, Profile, StateProfile, WorkSet};
+use crate::profile::{self, FigureRule, Profile, StateProfile, WorkSet};
 use crate::thermal::{Level, Thermal};
 use crate::units::{BytesPerSecond, Instant, Microseconds, Milliwatts};
 
 /// One slot.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    pub(super) config: DriveConfig,
+    pub(super) config: Configured,
     pub(super) drive: Sealed,
     pub(super) backstop: Option<Backstop>,
     /// The command in flight. It is kept beside the records that name it: what is in flight must be known even where
@@ -56,6 +56,19 @@ pub(super) struct Entry {
     pub(super) reserved: Milliwatts,
 }
 
+/// What the configuration says of a drive, but for the limits of its heat, which its [`Thermal`] has.
+#[derive(Clone, Debug, Hash)]
+pub(super) struct Configured {
+    pub(super) profile: ProfileIndex,
+    pub(super) slot_limit: Milliwatts,
+    /// The kinds of work that it is going to do; never none.
+    pub(super) declared: WorkSet,
+    pub(super) fallback: PowerState,
+    pub(super) share: Share,
+    pub(super) levers: Levers,
+    pub(super) backstop: Option<BackstopConfig>,
+}
+
 /// A command that waits to be polled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outgoing {
@@ -67,11 +80,11 @@ pub(super) struct Outgoing {
 }
 
 impl Entry {
-    pub(super) fn new(mut config: DriveConfig, now: Instant) -> Self {
-        if config.declared.is_empty() {
-            config.declared = WorkSet::ALL;
-        }
-        let thermal = config.thermal.clone().map(|limits| Thermal::new(limits, now));
+    pub(super) fn new(config: DriveConfig, now: Instant) -> Self {
+        let DriveConfig { profile, slot_limit, declared, fallback, thermal, share, levers, backstop } = config;
+        let thermal = thermal.map(|limits| Thermal::new(limits, now));
+        let declared = if declared.is_empty() { WorkSet::ALL } else { declared };
+        let config = Configured { profile, slot_limit, declared, fallback, share, levers, backstop };
         let backstop = config.backstop.as_ref().map(|backstop| Backstop::new(backstop.thresholds));
         Self {
             config,
@@ -113,6 +126,35 @@ impl Entry {
     pub(super) fn due(&self, now: Instant) -> Option<Instant> {
         let heat = self.thermal.as_ref().and_then(|thermal| thermal.next_deadline(now));
         [heat, self.seen_until, self.demand.until()].into_iter().flatten().min()
+    }
+
+    /// When time alone changes what is to be decided about it: by what was reported of it, or since a wait is over for
+    /// its drive or for the answer of its drive.
+    pub(super) fn next_deadline(&self, now: Instant, dwell: Microseconds, window: Microseconds) -> Option<Instant> {
+        let mut next = self.due(now);
+        let mut add = |due: Instant| {
+            if next.is_none_or(|next| due < next) {
+                next = Some(due);
+            }
+        };
+        if let Some(settles) = self.drive.settles_at() {
+            add(settles);
+        }
+        let mut add_later = |due: Instant| {
+            if due > now {
+                add(due);
+            }
+        };
+        add_later(self.drive.not_before());
+        if self.held {
+            add_later(self.pace.permits_from());
+        } else if self.drive.ready_in().is_some() && self.drive.ready_in() != self.target {
+            add_later(self.lowered.after(dwell));
+        }
+        if self.awaits.is_some() {
+            add_later(self.sent.after(window).after(Microseconds::new(1)));
+        }
+        next
     }
 
     /// Whether the answer to its last command takes longer than `late`.
@@ -211,7 +253,7 @@ const UNREPORTED_ENTRY_LATENCY: Microseconds = Microseconds::from_millis(100);
 impl<'a> Figures<'a> {
     pub(super) fn operational(self, entry: &Entry) -> impl DoubleEndedIterator<Item = (PowerState, &'a StateProfile)> {
         let profile = self.profiles.get(usize::from(entry.config.profile.0));
-        profile.into_iter().flat_map(Profile::operational)
+        profile::operational(profile.map_or(&[], |profile| &profile.states))
     }
 
     /// The states in which the drive processes I/O.

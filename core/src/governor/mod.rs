@@ -74,8 +74,10 @@ pub struct Governor<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: 
     stale: bool,
     /// Something has happened since the last decision that may change it.
     moved: bool,
-    /// Until then time alone changes no decision; `None`: it may at any time, since the plan did not fit.
-    rests_until: Option<Instant>,
+    /// The plan that stood at the last decision fitted: until the next deadline, time alone changes no decision.
+    rests: bool,
+    /// When time alone changes something next, but for the deadlines of the meter and of the cooling.
+    due: Option<Instant>,
     /// Time that has passed and has not been counted as service yet.
     unserved: Microseconds,
     /// The slot whose record was looked at last.
@@ -112,7 +114,8 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             planned: Instant::START,
             stale: false,
             moved: false,
-            rests_until: None,
+            rests: false,
+            due: None,
             unserved: Microseconds::ZERO,
             scrubbed: u8::MAX,
             damaged: 0,
@@ -135,22 +138,27 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             self.alarms.clock_backwards.set(backwards.then_some(()));
         }
         let intact = self.scrub_next();
-        self.moved = !intact || !event.is_report() || self.rests_until.is_none_or(|until| now >= until);
+        // The clock of turns goes on even where nobody takes any.
+        let turn_is_due = self.config.rotation_interval > Microseconds::ZERO && now >= self.next_rotation;
+        let rests = self.rests && !turn_is_due && self.due().is_none_or(|due| now < due);
+        self.moved = !intact || !event.is_report() || !rests;
         if self.moved {
             self.serve();
         }
         let slot = event.slot();
+        let due = |governor: &Self| governor.entry(slot?)?.due(now);
+        let was_due = if self.moved { None } else { due(self) };
         self.note(now, event);
         if self.moved {
             self.serve();
-            let fitted = self.decide(now);
-            // The clock of turns goes on even where nobody takes any.
-            let due = self.due().unwrap_or(Instant::END);
-            let turn = if self.config.rotation_interval > Microseconds::ZERO { self.next_rotation } else { due };
-            self.rests_until = fitted.then(|| due.min(turn));
-        } else if let Some(due) = slot.and_then(|slot| self.entry(slot)).and_then(|entry| entry.due(now)) {
-            self.rests_until = self.rests_until.map(|until| until.min(due));
+            self.rests = self.decide(now);
         }
+        // A report only changes the deadline of the drive that it is about.
+        self.due = if self.moved || (was_due.is_some() && was_due == self.due) {
+            self.next_due(now)
+        } else {
+            [self.due, due(self)].into_iter().flatten().min()
+        };
     }
 
     /// Counts the time that has passed as service of the states that the drives had.
@@ -194,39 +202,21 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
 
     /// The same on our own clock.
     fn due(&self) -> Option<Instant> {
-        let now = self.clock.ours();
+        let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
+        let of_cooling = self.chassis.as_ref().and_then(|chassis| chassis.next_deadline(self.clock.ours()));
+        [self.due, of_meter, of_cooling].into_iter().flatten().min()
+    }
+
+    /// When time alone changes something about the drives or the plan.
+    fn next_due(&self, now: Instant) -> Option<Instant> {
+        let (dwell, window) = (self.config.dwell, self.config.window);
         let entries = || self.entries.iter().flatten();
-        let of_drives = entries().filter_map(|entry| entry.drive.settles_at());
-        let of_reports = entries().filter_map(|entry| entry.due(now));
-        let of_pace =
-            entries().filter(|entry| entry.held).map(|entry| entry.pace.permits_from()).filter(|due| *due > now);
-        let waiting =
-            entries().filter(|entry| entry.drive.ready_in().is_some() && entry.drive.ready_in() != entry.target);
-        let of_raises = waiting
-            .filter(|entry| !entry.held)
-            .map(|entry| entry.lowered.after(self.config.dwell))
-            .filter(|due| *due > now);
-        let of_retries = entries().map(|entry| entry.drive.not_before()).filter(|due| *due > now);
-        let busy = entries().filter(|entry| entry.awaits.is_some());
-        let of_answers = busy
-            .map(|entry| entry.sent.after(self.config.window).after(Microseconds::new(1)))
-            .filter(|late| *late > now);
-        let of_plan = self.stale.then(|| self.planned.after(self.config.dwell)).filter(|due| *due > now);
+        let of_drives = entries().filter_map(|entry| entry.next_deadline(now, dwell, window));
+        let of_plan = self.stale.then(|| self.planned.after(dwell)).filter(|due| *due > now);
         let rotates = self.config.rotation_interval > Microseconds::ZERO
             && entries().filter(|entry| entry.drive.is_managed()).count() > 1;
         let of_rotation = rotates.then_some(self.next_rotation);
-        let of_meter = self.meter.as_ref().and_then(Meter::next_deadline);
-        let of_cooling = self.chassis.as_ref().and_then(|chassis| chassis.next_deadline(now));
-        let of_sleep = self.sleepers_deadline(now);
-        let of_system = [of_plan, of_rotation, of_meter, of_cooling, of_sleep].into_iter().flatten();
-        of_drives
-            .chain(of_reports)
-            .chain(of_pace)
-            .chain(of_raises)
-            .chain(of_answers)
-            .chain(of_retries)
-            .chain(of_system)
-            .min()
+        of_drives.chain(of_plan).chain(of_rotation).chain(self.sleepers_deadline(now)).min()
     }
 
     /// The ledger: cap, allowance, and what has been promised.
@@ -427,7 +417,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         if let Some(place) = self.entries.get_mut(usize::from(slot)) {
             *place = None;
             self.ledger.set_draw(usize::from(slot), Milliwatts::ZERO);
-            if let Some(alarms) = self.alarms.drives.get_mut(usize::from(slot)) {
+            if let Some(alarms) = self.alarms.of_drives().get_mut(usize::from(slot)) {
                 alarms.clear();
             }
             self.stale = true;
@@ -582,7 +572,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     fn raise_alarms(&mut self, now: Instant) {
         let window = self.config.window;
         let figures = Figures { profiles: &self.profiles, rule: self.rule() };
-        for (entry, alarms) in self.entries.iter().zip(&mut self.alarms.drives) {
+        for (entry, alarms) in self.entries.iter().zip(self.alarms.of_drives()) {
             let Some(entry) = entry else { continue };
             alarms.unmanaged.set(match entry.drive.phase() {
                 Phase::Unmanaged { cause, .. } => Some(cause),

@@ -112,13 +112,14 @@ pub(super) fn rotate<const DRIVES: usize>(figures: Figures<'_>, entries: &mut [O
     for first in (0..=u8::MAX).take(DRIVES) {
         let Some(rank) = Rank::of(entries, first) else { continue };
         let mut equals: Vec<u8, DRIVES> = Vec::new();
-        for slot in (0..=u8::MAX).take(DRIVES) {
-            if Rank::of(entries, slot) == Some(rank) {
-                // As many places as slots.
-                let _ = equals.push(slot);
+        for slot in (0..=u8::MAX).take(DRIVES).filter(|slot| Rank::of(entries, *slot) == Some(rank)) {
+            if slot < first {
+                break;
             }
+            // As many places as slots.
+            let _ = equals.push(slot);
         }
-        if equals.first() == Some(&first) {
+        if !equals.is_empty() {
             turn(figures, entries, &equals);
         }
     }

@@ -43,7 +43,8 @@ impl<const DRIVES: usize, const PROFILES: usize> Governor<DRIVES, PROFILES, 0> {
             damaged: _,
             chassis,
             moved: _,
-            rests_until: _,
+            rests: _,
+            due: _,
             unserved: _,
         } = self;
         let moment = Moment { now: clock.ours(), config };
@@ -136,8 +137,16 @@ impl Meter {
 
 impl<const DRIVES: usize> Alarms<DRIVES> {
     fn situation(&self, entries: &[Option<Entry>; DRIVES], hasher: &mut impl Hasher) {
-        let Self { cannot_hold, shelves, meter_lost, meter_above_prediction, clock_backwards, cooling_reduced, drives } =
-            self;
+        let Self {
+            cannot_hold,
+            shelves,
+            meter_lost,
+            meter_above_prediction,
+            clock_backwards,
+            cooling_reduced,
+            drives,
+            told: _,
+        } = self;
         (cannot_hold, shelves, meter_lost, meter_above_prediction, clock_backwards, cooling_reduced).hash(hasher);
         for (alarms, entry) in drives.iter().zip(entries) {
             let DriveAlarms {

@@ -59,7 +59,7 @@ fn reports_that_change_nothing_change_nothing() {
         }
         quick.handle(Instant::from_micros(now), event.clone());
         ended_early += u32::from(!quick.moved);
-        thorough.rests_until = None;
+        thorough.rests = false;
         thorough.handle(Instant::from_micros(now), event.clone());
         loop {
             let command = quick.poll();
@@ -77,7 +77,8 @@ fn reports_that_change_nothing_change_nothing() {
                 answers.push(Event::Completed { slot, id, outcome }).unwrap();
             }
         }
-        assert_eq!(quick.next_deadline(), thorough.next_deadline());
+        assert_eq!(quick.next_deadline(), thorough.next_deadline(), "at {now}, after {event:?}");
+        assert_eq!(quick.due, quick.next_due(Instant::from_micros(now)), "at {now}, after {event:?}");
     }
     assert!(commands > 300 && ended_early > 1_500, "{commands} commands, {ended_early} ended early");
 }

@@ -118,12 +118,14 @@ impl Profile {
 
     /// The operational power states, least restricted first.
     pub fn operational(&self) -> impl DoubleEndedIterator<Item = (PowerState, &StateProfile)> {
-        let numbered = self.states.iter().enumerate();
-        numbered.filter(|(_, state)| !state.non_operational).filter_map(|(number, state)| {
-            let number = PowerState::new(u8::try_from(number).ok()?)?;
-            Some((number, state))
-        })
+        operational(&self.states)
     }
+}
+
+/// Of the states of a profile, those that are operational.
+pub(crate) fn operational(states: &[StateProfile]) -> impl DoubleEndedIterator<Item = (PowerState, &StateProfile)> {
+    let operational = states.iter().enumerate().filter(|(_, state)| !state.non_operational);
+    operational.filter_map(|(number, state)| Some((PowerState::new(u8::try_from(number).ok()?)?, state)))
 }
 
 impl StateProfile {
@@ -133,17 +135,15 @@ impl StateProfile {
     #[must_use]
     pub fn figure(&self, work: WorkSet, rule: FigureRule) -> Option<Milliwatts> {
         let nameplate = self.max_power.map(|power| power.saturating_add(rule.overhead));
-        work.kinds()
-            .map(|kind| self.figure_for(kind, nameplate, rule))
-            .try_fold(Milliwatts::ZERO, |most, figure| Some(most.max(figure?)))
-    }
-
-    fn figure_for(&self, kind: Work, nameplate: Option<Milliwatts>, rule: FigureRule) -> Option<Milliwatts> {
-        let Some(measured) = self.measured[kind] else { return nameplate };
-        if rule.trust_measured && !measured.limited_by_fabric {
-            return Some(measured.power);
+        let mut most = Milliwatts::ZERO;
+        for kind in work.kinds() {
+            most = most.max(match &self.measured[kind] {
+                Some(measured) if rule.trust_measured && !measured.limited_by_fabric => measured.power,
+                Some(measured) => nameplate?.max(measured.power),
+                None => nameplate?,
+            });
         }
-        nameplate.map(|nameplate| nameplate.max(measured.power))
+        Some(most)
     }
 
     /// The most that was measured in this state for any of this work; zero where nothing was.
