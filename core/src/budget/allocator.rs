@@ -9,7 +9,7 @@
 //! guarantee again.
 //!
 //! **Within a class** of up to four offers that have something to choose, the best choice is found exactly, and of
-//! equally good ones the one that takes least ([`exact`](super::exact)). Among more, the step with the most value per
+//! equally good ones the one that takes least (`exact`). Among more, the step with the most value per
 //! watt that still fits is taken, again and again, until none fits (`fill`). Then each step taken is tried the other
 //! way round (`improve`): take it back, and spend its watts on smaller steps; the best such exchange is kept, at most
 //! once for each offer. Where all offers in one state would give more, that is where it starts from.

@@ -13,7 +13,7 @@
 //! *Frozen.* A reading that comes, but whose value has not moved although the load has been another one for long enough
 //! (`frozen_after`, summed up): from then on its value counts as risen as a missing one does, and after `timeout`
 //! the drive is held at its lowest state. The load is what the core knows of it: the figure of the state that the drive
-//! is in while it is seen working, its idle power while it is seen idle; a difference counts from [`LEAST_STEP`] on. A
+//! is in while it is seen working, its idle power while it is seen idle; a difference counts from 5 W on. A
 //! drive that works so little that its states make no difference, in a room whose temperature does not change either,
 //! may be taken for frozen; then it has little to lose.
 //!
