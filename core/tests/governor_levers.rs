@@ -301,7 +301,10 @@ fn what_is_in_flight_survives_a_damaged_record() {
     now += 1000;
     assert_eq!(tell(&mut governor, now, Event::Tick), []);
     assert_eq!(governor.damaged_records(), 1);
+    // Its answer says nothing about the new record: the drive is read again.
     let outcome = Outcome::Is(PowerState::PS0);
+    let sent = tell(&mut governor, now, Event::Completed { slot: 0, id, outcome });
+    let [(id, Request::ReadPowerState)] = sent[..] else { panic!("{sent:?}") };
     tell(&mut governor, now, Event::Completed { slot: 0, id, outcome });
     tell(&mut governor, now + 2 * SECOND, Event::Tick);
     assert!(

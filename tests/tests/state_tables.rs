@@ -129,7 +129,7 @@ fn drive_machine() -> Machine<Drive> {
             ("answer to another command", Box::new(|drive| drive.completed(CommandId(8), Outcome::Done, at(3)))),
             ("settling time over", Box::new(|drive| drive.advance(SETTLED))),
             ("reset", Box::new(|drive| drive.reset(StateSet::of(ps(0))))),
-            ("record damaged", Box::new(|drive| *drive = Drive::forgotten(None))),
+            ("record damaged", Box::new(|drive| *drive = Drive::attached())),
         ],
         name: drive_phase,
     }

@@ -101,10 +101,19 @@ impl Backstop {
         }
     }
 
-    /// The adapter gave a command up.
-    pub fn lost(&mut self, id: CommandId, patience: u8) {
-        if self.in_flight() == Some(id) {
+    /// The adapter gave a command up; whether it was one of these.
+    pub fn lost(&mut self, id: CommandId, patience: u8) -> bool {
+        let own = self.in_flight() == Some(id);
+        if own {
             self.failed(None, patience);
+        }
+        own
+    }
+
+    /// Another command was lost, and the drive may have been reset in the course of it: what was set may be gone.
+    pub const fn disturbed(&mut self) {
+        if matches!(self.phase, BackstopPhase::Held | BackstopPhase::Accepted) {
+            self.phase = BackstopPhase::Due;
         }
     }
 

@@ -124,11 +124,10 @@ impl Drive {
         Self { phase, lever: Lever::PowerState, failures: 0, verdict: None, not_before: Instant::START }
     }
 
-    /// A drive whose record was found damaged: nothing of it counts. What is still in flight to it is waited for, and
-    /// its answer proves nothing.
+    /// A drive whose power has come back: it may be in a state of `fallback`.
     #[must_use]
-    pub const fn forgotten(in_flight: Option<CommandId>) -> Self {
-        let phase = Phase::Unknown { may: StateSet::ALL, read: in_flight };
+    pub const fn powered_on(fallback: StateSet) -> Self {
+        let phase = Phase::Unknown { may: fallback, read: None };
         Self { phase, ..Self::attached() }
     }
 
@@ -225,6 +224,15 @@ impl Drive {
         };
         let phase = Phase::Unknown { may: self.may_be_in().union(fallback), read: None };
         *self = Self { phase, failures, verdict, not_before: Instant::START, lever: self.lever };
+    }
+
+    /// A command about something else than power states was lost: the drive may have been reset in the course of it,
+    /// into a state of `fallback`.
+    pub const fn disturbed(&mut self, fallback: StateSet) {
+        match self.phase {
+            Phase::Unmanaged { cause, .. } => self.give_up(cause),
+            _ => self.reset(fallback),
+        }
     }
 
     /// The drive cannot be controlled at all.
@@ -328,6 +336,9 @@ impl Drive {
             (Some(cause), true) => Phase::Unmanaged { may: may.with(state), named: Some((state, at.settled)), cause },
             (Some(cause), false) => Phase::Unmanaged { may: StateSet::ALL, named: None, cause },
             (None, true) => Phase::Settling { state, may: may.with(state), settled: at.settled },
+            (None, false) if at.states.operational == StateSet::NONE => {
+                Phase::Unmanaged { may: StateSet::ALL, named: None, cause: Cause::NoUsableState }
+            }
             // A sleeping drive wakes into an operational state that it does not name.
             (None, false) => Phase::Holding { state, may: StateSet::ALL },
         };

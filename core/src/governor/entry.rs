@@ -213,13 +213,24 @@ impl Entry {
         self.awaits.take_if(|awaited| *awaited == id);
     }
 
+    /// The drive was reset, with whatever was in flight to it, into a state of `fallback`.
+    pub(super) fn reset(&mut self, fallback: StateSet) {
+        (self.outbox, self.awaits) = (None, None);
+        self.counters.resets = self.counters.resets.saturating_add(1);
+        self.drive.change(|drive| drive.reset(fallback));
+        if let Some(backstop) = self.backstop.as_mut() {
+            backstop.reset();
+        }
+    }
+
     /// Whether the record is as it was left. One that is not is forgotten: the drive is to be read again.
     pub(super) fn scrub(&mut self) -> bool {
         let intact = self.drive.is_intact();
         if intact {
             self.damaged &= matches!(self.drive.phase(), Phase::Unknown { .. });
         } else {
-            self.drive = Sealed::new(Drive::forgotten(self.awaits));
+            // What is in flight is waited for, but its answer says nothing about the new record.
+            self.drive = Sealed::new(Drive::attached());
             self.target = None;
             self.damaged = true;
             self.counters.damaged = self.counters.damaged.saturating_add(1);

@@ -265,7 +265,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             }
             Event::Removed { slot } => {
                 self.remove(slot);
-                self.sleeper_steps(slot, crate::sleep::Event::Removed, now);
+                self.may_not_sleep(slot);
             }
             Event::MaySleep { slot, conditions, limit } => self.may_sleep(slot, conditions, limit, now),
             Event::Power { slot, on } => {
@@ -274,15 +274,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             }
             Event::Meter(reading) => self.meter_reads(reading, now),
             Event::Reset { slot } => {
-                self.with(slot, |entry, figures| {
-                    (entry.outbox, entry.awaits) = (None, None);
-                    entry.counters.resets = entry.counters.resets.saturating_add(1);
-                    let fallback = figures.fallback(entry);
-                    entry.drive.change(|drive| drive.reset(fallback));
-                    if let Some(backstop) = entry.backstop.as_mut() {
-                        backstop.reset();
-                    }
-                });
+                self.with(slot, |entry, figures| entry.reset(figures.fallback(entry)));
                 self.sleeper_steps(slot, crate::sleep::Event::Attached, now);
             }
             Event::Work { slot, seen } => {
@@ -351,13 +343,18 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             Event::Lost { slot, id } => {
                 let (window, patience) = (self.config.window, self.config.patience);
                 self.with(slot, |entry, figures| {
+                    let awaited = entry.awaits == Some(id);
                     entry.count(id, None);
                     entry.answered(id);
                     let at = figures.circumstances(entry, now, window, patience);
                     let fallback = figures.fallback(entry);
                     entry.drive.change(|drive| drive.lost(id, fallback, at));
                     if let Some(backstop) = entry.backstop.as_mut() {
-                        backstop.lost(id, patience);
+                        if backstop.lost(id, patience) {
+                            entry.drive.change(|drive| drive.disturbed(fallback));
+                        } else if awaited {
+                            backstop.disturbed();
+                        }
                     }
                 });
                 self.sleeper_hears(slot, id, None, now);

@@ -8,7 +8,7 @@
 use super::entry::{Entry, Figures, Outgoing};
 use super::event::{Reason, Slot};
 use super::{CommandId, Governor, Outcome, Request, plan};
-use crate::drive::{Drive, Sealed};
+use crate::drive::{Drive, Sealed, StateSet};
 use crate::profile::WorkSet;
 use crate::sleep::{Conditions, Counts, CyclesPerDay, Event, Sleeper, State, Wish};
 use crate::units::{BytesPerSecond, Instant, Milliwatts};
@@ -69,7 +69,18 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     /// From now on the drive in a slot may sleep, on these conditions.
     pub(super) fn may_sleep(&mut self, slot: Slot, conditions: Conditions, limit: CyclesPerDay, now: Instant) {
         if let Some(place) = self.sleepers.get_mut(usize::from(slot)) {
-            *place = Some(Sleeping { sleeper: Sleeper::new(conditions, limit, now), in_flight: None });
+            match place {
+                // New conditions change nothing of where the drive is.
+                Some(sleeping) if sleeping.power() != Power::Awake => sleeping.sleeper.reconfigure(conditions),
+                _ => *place = Some(Sleeping { sleeper: Sleeper::new(conditions, limit, now), in_flight: None }),
+            }
+        }
+    }
+
+    /// The drive in a slot is gone, and with it what was allowed of it.
+    pub(super) fn may_not_sleep(&mut self, slot: Slot) {
+        if let Some(place) = self.sleepers.get_mut(usize::from(slot)) {
+            *place = None;
         }
     }
 
@@ -87,13 +98,13 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
 
     /// Something happened to a drive that may sleep.
     pub(super) fn sleeper_steps(&mut self, slot: Slot, event: Event, now: Instant) {
+        let figures = Figures { profiles: &self.profiles, rule: self.rule() };
         let Some(Some(sleeping)) = self.sleepers.get_mut(usize::from(slot)) else { return };
-        // Whether to sleep depends on every report, also on one that changes nothing else.
-        self.moved = true;
         let state = sleeping.sleeper.state();
         sleeping.sleeper.step(now, event);
         self.moved |= state != sleeping.sleeper.state();
-        if matches!(event, Event::Attached | Event::Removed) {
+        // A cut that is on its way is not undone by a reset, and its answer still counts.
+        if event == Event::Attached && !matches!(sleeping.sleeper.state(), State::CuttingPower { .. }) {
             sleeping.in_flight = None;
         }
         let power = sleeping.power();
@@ -101,7 +112,10 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             let before = core::mem::replace(&mut entry.power, power);
             let lost_power = matches!(power, Power::Off(_) | Power::Wanted(_) | Power::Returning);
             if before != power && lost_power {
-                entry.forget();
+                // The answer to what was sent for its sleep is still to come.
+                let awaited = entry.awaits.filter(|id| sleeping.in_flight.is_some_and(|(sent, _)| sent == *id));
+                entry.lose_power(figures.fallback(entry));
+                entry.awaits = awaited;
             }
             self.stale |= before != power;
         }
@@ -119,10 +133,8 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             (Some(Outcome::Done), Wish::Restart | Wish::Attach) => Event::Attached,
             (Some(_), _) => Event::Failed,
         };
-        if event == Event::Attached
-            && let Some(Some(entry)) = self.entries.get_mut(usize::from(slot))
-        {
-            entry.forget();
+        if event == Event::Attached {
+            self.with(slot, |entry, figures| entry.reset(figures.fallback(entry)));
         }
         self.sleeper_steps(slot, event, now);
     }
@@ -131,6 +143,14 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     pub(super) fn sleepers_advance(&mut self, now: Instant) {
         for slot in (0..=u8::MAX).take(SLEEPERS) {
             self.sleeper_steps(slot, Event::Tick, now);
+            let sleeper = self.sleeper(slot);
+            // Before the plan, so that what is up again is read and counted in the same call.
+            if sleeper.is_some_and(|sleeper| sleeper.wish(now) == Some(Wish::Attach))
+                && self.entry(slot).is_some_and(|entry| entry.awaits.is_none())
+            {
+                self.sleeper_steps(slot, Event::Sent(Wish::Attach), now);
+                self.sleeper_steps(slot, Event::Attached, now);
+            }
         }
     }
 
@@ -169,24 +189,20 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             let possible = match wish {
                 Wish::ShutDown => entry.drive.ready_in().is_some() && entry.drive.ready_in() == entry.target,
                 Wish::PowerOn => self.ledger.raise(slot, figures.returning(entry)).is_ok(),
-                Wish::PowerOff | Wish::Restart | Wish::Attach => true,
+                Wish::PowerOff | Wish::Restart => true,
+                Wish::Attach => false,
             };
             if !possible {
                 continue;
             }
+            let Some(request) = request(wish) else { continue };
             sleeping.sleeper.step(now, Event::Sent(wish));
-            if let Some(request) = request(wish) {
-                let id = CommandId(self.next_id);
-                self.next_id = self.next_id.wrapping_add(1);
-                sleeping.in_flight = Some((id, wish));
-                (entry.sent, entry.awaits) = (now, Some(id));
-                entry.outbox = Some(Outgoing { id, request, reason: Reason::Sleep, saving: Milliwatts::ZERO });
-                entry.power = sleeping.power();
-            } else {
-                sleeping.sleeper.step(now, Event::Attached);
-                entry.power = sleeping.power();
-                self.stale = true;
-            }
+            let id = CommandId(self.next_id);
+            self.next_id = self.next_id.wrapping_add(1);
+            sleeping.in_flight = Some((id, wish));
+            (entry.sent, entry.awaits) = (now, Some(id));
+            entry.outbox = Some(Outgoing { id, request, reason: Reason::Sleep, saving: Milliwatts::ZERO });
+            entry.power = sleeping.power();
         }
     }
 }
@@ -197,9 +213,10 @@ impl Entry {
         self.power != Power::Awake
     }
 
-    /// The drive has lost its power: nothing of what was known of it counts any more.
-    fn forget(&mut self) {
-        self.drive = Sealed::new(Drive::attached());
+    /// The drive has lost its power: nothing of what was known of it counts any more. It comes back in a state of
+    /// `fallback`.
+    fn lose_power(&mut self, fallback: StateSet) {
+        self.drive = Sealed::new(Drive::powered_on(fallback));
         self.target = None;
         (self.awaits, self.outbox) = (None, None);
         if let Some(backstop) = self.backstop.as_mut() {

@@ -174,6 +174,11 @@ impl Sleeper {
         Self { conditions, terms, cycles: Cycles::new(limit, now), state: State::Working, failures: 0 }
     }
 
+    /// The conditions are others from now on; where the drive is stays so, and how often it may go.
+    pub fn reconfigure(&mut self, conditions: Conditions) {
+        (self.terms, self.conditions) = (conditions.terms(), conditions);
+    }
+
     /// Where the drive is.
     #[must_use]
     pub const fn state(&self) -> State {
