@@ -3,6 +3,7 @@
 
 mod cli;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -13,7 +14,8 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("error: {error}");
+            // Nobody may be listening, which changes nothing of what it came to.
+            let _ = writeln!(io::stderr(), "error: {error}");
             ExitCode::from(2)
         }
     }

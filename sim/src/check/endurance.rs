@@ -64,11 +64,16 @@ const fn name_of(alarm: &Alarm) -> Option<AlarmName> {
 /// came, was reset, or met a new governor, or since its record was damaged last.
 #[must_use]
 pub fn all_managed(trace: &Trace) -> Check {
-    let mut strangers = BTreeSet::new();
+    let (mut strangers, mut gone) = (BTreeSet::new(), BTreeSet::new());
     let mut flips = trace.flips.iter().peekable();
     for record in &trace.wire {
         while let Some((_, slot)) = flips.next_if(|(at, _)| *at <= record.at) {
             strangers.insert(*slot);
+        }
+        match record.what {
+            Wire::Removed => _ = gone.insert(record.slot),
+            Wire::Inserted => _ = gone.remove(&record.slot),
+            _ => {}
         }
         match record.what {
             Wire::Started | Wire::Inserted | Wire::Reset | Wire::GivenUp { .. } => {
@@ -84,6 +89,8 @@ pub fn all_managed(trace: &Trace) -> Check {
         }
     }
     strangers.extend(flips.map(|(_, slot)| *slot));
+    // Where there is no drive, there is none to know.
+    strangers.retain(|slot| !gone.contains(slot));
     let standing = standing(trace);
     let ok = strangers.is_empty() && standing.is_empty();
     let detail = if ok {

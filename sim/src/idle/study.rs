@@ -146,7 +146,7 @@ struct Sequences {
 
 impl Sequences {
     fn new(family: Family, seed: u64, count: usize) -> Self {
-        let (recorded, held_out) = (family.gaps(seed, count), family.gaps(seed + 1, count));
+        let (recorded, held_out) = (family.gaps(seed, count), family.gaps(seed.wrapping_add(1), count));
         let mut histogram = Gaps::new();
         recorded.iter().for_each(|gap| histogram.record(Microseconds::new(*gap)));
         Self { family, recorded, held_out, histogram }

@@ -218,9 +218,11 @@ impl Scenario {
             ("composite_below_c", expect.composite_below_c.is_some()),
         ];
         for (rate, number) in expect.rate.iter().zip(1..) {
-            if rate.from_s.0 + 1.0 > rate.to_s.0 || rate.to_s.0 > self.duration_s.0 {
+            if rate.from_s.0.ceil() + 1.0 > rate.to_s.0.floor() || rate.to_s.0 > self.duration_s.0 {
                 let (from_s, to_s) = (brief(rate.from_s.0), brief(rate.to_s.0));
-                return Err(format!("expect.rate {number}: {from_s} s to {to_s} s has no second, or is after the end"));
+                return Err(format!(
+                    "expect.rate {number}: {from_s} s to {to_s} s has no whole second, or is after the end"
+                ));
             }
         }
         if self.governor.is_none()

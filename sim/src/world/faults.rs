@@ -87,7 +87,7 @@ impl World<'_> {
             Fault::Flip => {
                 let slot = pick(self.flips.unit(), self.chassis.drives().len());
                 let bit = pick(self.flips.unit(), 1 << 16);
-                if self.host.is_some() {
+                if self.host.is_some() && self.chassis.drives().get(slot).is_some_and(|drive| drive.is_present()) {
                     self.trace.flips.push((self.now, slot));
                     let (slot, bit) = (wire_slot(slot), u16::try_from(bit).unwrap_or(u16::MAX));
                     self.tell(Event::BitFlip { slot, bit });
