@@ -118,6 +118,10 @@ pub(crate) enum CliError {
     Scenario(#[from] ScenarioError),
     #[error("--{option} is for governed scenarios, and `{scenario}` has no `[governor]`")]
     NotGoverned { option: &'static str, scenario: String },
+    #[error(
+        "{scenario}: nothing is to happen: there is no `job`, no `row` and no `governor`; such drives can only be served"
+    )]
+    Empty { scenario: String },
     #[error("{} is named twice, as {one} and as {other}: one would overwrite the other", path.display())]
     SameFile { path: PathBuf, one: &'static str, other: &'static str },
     #[error("cannot write the {what} to {}: {source}", path.display())]
@@ -204,6 +208,9 @@ fn demo(calibration: &Calibration) -> Result<bool, CliError> {
 
 fn run_scenario(arguments: &RunArguments, calibration: &Calibration) -> Result<bool, CliError> {
     let scenario = with_cap(scenario::load(&arguments.scenario)?, arguments.cap)?;
+    if scenario.is_empty() {
+        return Err(CliError::Empty { scenario: scenario.name });
+    }
     if arguments.journal.is_some() && scenario.governor.is_none() {
         return Err(CliError::NotGoverned { option: "journal", scenario: scenario.name });
     }

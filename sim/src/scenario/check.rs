@@ -25,10 +25,13 @@ impl Scenario {
         if faults.lost.0 + faults.late.0 + faults.failed.0 > 1.0 {
             return Err("faults: `lost`, `late` and `failed` are shares of all commands, together at most 1".into());
         }
-        if self.row.is_empty() && self.job.is_empty() && self.governor.is_none() {
-            return Err("nothing is to happen: there is no `job`, no `row` and no `governor`".into());
-        }
         Ok(())
+    }
+
+    /// Whether nothing is to happen in it by itself: such a scenario can be served, and not run.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.row.is_empty() && self.job.is_empty() && self.governor.is_none()
     }
 
     /// Why no optimum is defined for the run: what does not stay the same all along, or was never measured. `None`: it
