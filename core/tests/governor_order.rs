@@ -1,9 +1,9 @@
 //! Answers that are lost, late, or not the ones that were awaited, where more than power states is asked for: one event
 //! at a time.
 
-use std::num::NonZeroU16;
+mod support;
 
-use wattline_core::apst::Tolerance;
+use support::{OFF, may_sleep};
 use wattline_core::governor::{
     Alarm, BackstopConfig, Command, CommandId, Config, DriveConfig, Event, Governor, Outcome, Phase, ProfileIndex,
     Request, Slot,
@@ -11,12 +11,11 @@ use wattline_core::governor::{
 use wattline_core::nvme::feature::thermal_management::ThermalManagement;
 use wattline_core::nvme::{PowerState, Status};
 use wattline_core::profile::{WorkSet, d5_p5336};
-use wattline_core::sleep::{Conditions, Costs, CyclesPerDay, Slot as SlotAbilities, State};
-use wattline_core::units::{BytesPerSecond, Instant, Kelvin, Microseconds, Millijoules, Milliwatts};
+use wattline_core::sleep::State;
+use wattline_core::units::{BytesPerSecond, Instant, Kelvin, Microseconds, Milliwatts};
 
 const SECOND: u64 = 1_000_000;
 const DAY: u64 = 86_400 * SECOND;
-const DRAW_OFF: Milliwatts = Milliwatts::new(300);
 
 /// A governor whose commands are answered by hand.
 struct Desk {
@@ -139,27 +138,6 @@ fn a_drive_without_a_usable_state_stays_unmanaged_whatever_happens_to_its_record
 
 // ---- without power ----
 
-fn conditions() -> Conditions {
-    Conditions {
-        wanted: true,
-        slot: SlotAbilities { power_can_be_switched: true, can_shut_down: true },
-        entry: Some(Microseconds::from_secs(2)),
-        resume: Some(Microseconds::from_secs(4)),
-        costs: Costs {
-            idle: Milliwatts::from_watts(5),
-            moving: Milliwatts::from_watts(10),
-            off: DRAW_OFF,
-            cycle: Millijoules::ZERO,
-        },
-        tolerance: Tolerance::Unlimited,
-    }
-}
-
-fn may_sleep() -> Event {
-    let limit = CyclesPerDay::new(NonZeroU16::new(24).unwrap(), NonZeroU16::MIN).unwrap();
-    Event::MaySleep { slot: 0, conditions: conditions(), limit }
-}
-
 fn wanted() -> Event {
     Event::Demand { slot: 0, wanted: Some(BytesPerSecond::new(1_000_000)) }
 }
@@ -167,7 +145,7 @@ fn wanted() -> Event {
 /// A drive whose power is being cut; the cut.
 fn cutting(desk: &mut Desk, drive: DriveConfig) -> Sent {
     assert_eq!(desk.attach(drive, ps(0)), []);
-    desk.tell(may_sleep());
+    desk.tell(may_sleep(0));
     desk.after(2 * DAY);
     desk.tell(Event::Work { slot: 0, seen: WorkSet::NONE });
     let sent = desk.after(3_600 * SECOND);
@@ -183,7 +161,7 @@ fn a_reset_while_the_power_is_being_cut_does_not_hide_the_cut() {
     let sent = cutting(&mut desk, drive());
     assert_eq!(desk.tell(Event::Reset { slot: 0 }), []);
     assert_eq!(desk.answer(&sent, Outcome::Done), []);
-    assert_eq!(desk.governor.ledger().draw(0), DRAW_OFF);
+    assert_eq!(desk.governor.ledger().draw(0), OFF);
     let sent = desk.tell(wanted());
     assert!(matches!(sent[..], [(0, _, Request::PowerOn)]), "{sent:?}");
 }
@@ -226,10 +204,10 @@ fn a_drive_that_is_up_again_is_read_in_the_same_call() {
 fn new_conditions_change_nothing_of_where_the_drive_is() {
     let mut desk = Desk::new(60);
     let cut = cutting(&mut desk, drive());
-    assert_eq!(desk.tell(may_sleep()), []);
+    assert_eq!(desk.tell(may_sleep(0)), []);
     assert_eq!(desk.answer(&cut, Outcome::Done), []);
     assert!(matches!(desk.governor.sleeper(0).unwrap().state(), State::Off { .. }));
-    assert_eq!(desk.tell(may_sleep()), []);
+    assert_eq!(desk.tell(may_sleep(0)), []);
     let sent = desk.tell(wanted());
     assert!(matches!(sent[..], [(0, _, Request::PowerOn)]), "{sent:?}");
 }
@@ -238,7 +216,43 @@ fn new_conditions_change_nothing_of_where_the_drive_is() {
 fn what_was_allowed_of_a_drive_goes_with_it() {
     let mut desk = Desk::new(60);
     desk.attach(drive(), ps(0));
-    desk.tell(may_sleep());
+    desk.tell(may_sleep(0));
     desk.tell(Event::Removed { slot: 0 });
     assert!(desk.governor.sleeper(0).is_none());
+}
+
+#[test]
+fn a_drive_for_which_there_are_no_watts_is_told_of() {
+    let mut desk = Desk::new(60);
+    let cut = cutting(&mut desk, drive());
+    desk.answer(&cut, Outcome::Done);
+    desk.tell(Event::Cap(Milliwatts::from_watts(20)));
+    assert_eq!(desk.tell(wanted()), []);
+    assert!(desk.alarms.contains(&Alarm::CannotWake { slot: 0 }), "{:?}", desk.alarms);
+    let sent = desk.tell(Event::Cap(Milliwatts::from_watts(60)));
+    assert!(matches!(sent[..], [(0, _, Request::PowerOn)]), "{sent:?}");
+    assert_eq!(desk.alarms, []);
+}
+
+/// Whatever bit has flipped in another drive's record, and whichever record was to be looked at: it is found before
+/// power comes back, which is a raise.
+#[test]
+fn power_does_not_come_back_out_of_a_damaged_record() {
+    for bit in 0..200 {
+        for ticks in 0..2 {
+            let mut desk = Desk::new(60);
+            let cut = cutting(&mut desk, drive());
+            desk.answer(&cut, Outcome::Done);
+            let sent = desk.tell(Event::Attached { slot: 1, drive: drive() });
+            desk.answer(&sent, Outcome::Is(ps(1)));
+            desk.after(3 * SECOND);
+            for _ in 0..ticks {
+                desk.tell(Event::Tick);
+            }
+            desk.tell(Event::BitFlip { slot: 1, bit });
+            let sent = desk.tell(wanted());
+            let woken = sent.iter().any(|(.., request)| *request == Request::PowerOn);
+            assert!(!woken || desk.governor.damaged_records() == 1, "bit {bit}: {sent:?}");
+        }
+    }
 }

@@ -1,38 +1,21 @@
 //! Drives that go without power while nobody needs them: what the governor sends for it, and what they count for.
 
-use std::num::NonZeroU16;
+mod support;
 
 use proptest::prelude::*;
-use wattline_core::apst::Tolerance;
+use support::{OFF, may_sleep};
 use wattline_core::governor::{
     Command, CommandId, Config, DriveConfig, Event, Governor, Outcome, ProfileIndex, Reason, Request, Slot,
 };
 use wattline_core::nvme::{PowerState, Status};
 use wattline_core::profile::{Work, WorkSet, d5_p5336};
-use wattline_core::sleep::{Conditions, Costs, CyclesPerDay, Slot as SlotAbilities, State};
-use wattline_core::units::{BytesPerSecond, Instant, Microseconds, Millijoules, Milliwatts};
+use wattline_core::sleep::State;
+use wattline_core::units::{BytesPerSecond, Instant, Milliwatts};
 
 const DRIVES: usize = 3;
 const SECOND: u64 = 1_000_000;
 const HOUR: u64 = 3_600 * SECOND;
-const OFF: Milliwatts = Milliwatts::new(300);
 const BASE: u32 = 100;
-
-fn conditions() -> Conditions {
-    Conditions {
-        wanted: true,
-        slot: SlotAbilities { power_can_be_switched: true, can_shut_down: true },
-        entry: Some(Microseconds::from_secs(2)),
-        resume: Some(Microseconds::from_secs(4)),
-        costs: Costs {
-            idle: Milliwatts::from_watts(5),
-            moving: Milliwatts::from_watts(10),
-            off: OFF,
-            cycle: Millijoules::new(20_000),
-        },
-        tolerance: Tolerance::Unlimited,
-    }
-}
 
 /// One slot as it really is.
 #[derive(Clone, Copy)]
@@ -62,11 +45,10 @@ impl World {
         let bench = Bench { powered: true, clean: false, state: PowerState::PS0, refuses_shutdown: false };
         let mut world =
             Self { governor, drives: [bench; DRIVES], now: 0, sent: Vec::new(), in_flight: [None; DRIVES], highest: 0 };
-        let limit = CyclesPerDay::new(NonZeroU16::new(24).unwrap(), NonZeroU16::new(4).unwrap()).unwrap();
         for slot in 0..3 {
             let drive = DriveConfig::new(ProfileIndex(0), Milliwatts::from_watts(25));
             world.tell(Event::Attached { slot, drive });
-            world.tell(Event::MaySleep { slot, conditions: conditions(), limit });
+            world.tell(may_sleep(slot));
         }
         world
     }
@@ -239,8 +221,7 @@ fn power_that_fails_by_itself_is_noticed_and_counted() {
 fn a_governor_without_room_for_sleep_ignores_it() {
     let mut governor = Governor::<1, 1>::new(Config::new(Milliwatts::from_watts(130), Milliwatts::from_watts(100)));
     governor.add_profile(d5_p5336()).unwrap();
-    let limit = CyclesPerDay::new(NonZeroU16::MIN, NonZeroU16::MIN).unwrap();
-    governor.handle(Instant::START, Event::MaySleep { slot: 0, conditions: conditions(), limit });
+    governor.handle(Instant::START, may_sleep(0));
     governor.handle(Instant::START, Event::Power { slot: 0, on: false });
     assert!(governor.sleeper(0).is_none());
 }

@@ -62,6 +62,7 @@ pub(super) struct DriveAlarms {
     pub(super) guarantee_unmet: Latch<BytesPerSecond>,
     pub(super) temperature_frozen: Latch<()>,
     pub(super) throttled: Latch<Kelvin>,
+    pub(super) cannot_wake: Latch<()>,
 }
 
 /// All alarms.
@@ -148,6 +149,7 @@ impl DriveAlarms {
         self.guarantee_unmet.set(None);
         self.temperature_frozen.set(None);
         self.throttled.set(None);
+        self.cannot_wake.set(None);
     }
 
     fn next_change(&mut self, slot: Slot) -> Option<(Alarm, bool)> {
@@ -178,7 +180,10 @@ impl DriveAlarms {
         if let Some(((), raised)) = self.temperature_frozen.change() {
             return Some((Alarm::TemperatureFrozen { slot }, raised));
         }
-        let (lowered, raised) = self.throttled.change()?;
-        Some((Alarm::Throttled { slot, lowered }, raised))
+        if let Some((lowered, raised)) = self.throttled.change() {
+            return Some((Alarm::Throttled { slot, lowered }, raised));
+        }
+        let ((), raised) = self.cannot_wake.change()?;
+        Some((Alarm::CannotWake { slot }, raised))
     }
 }

@@ -310,6 +310,12 @@ pub enum Alarm {
         /// By this much.
         missing: Milliwatts,
     },
+    /// Somebody waits for a drive that has no power, and there are no watts for it, not even with every other drive in
+    /// its lowest operational state.
+    CannotWake {
+        /// Which.
+        slot: Slot,
+    },
 }
 
 impl Alarm {
@@ -330,6 +336,7 @@ impl Alarm {
             | Self::LeverRefused { slot, .. }
             | Self::BackstopRefused { slot, .. }
             | Self::RecordDamaged { slot }
+            | Self::CannotWake { slot }
             | Self::NoAnswer { slot, .. }
             | Self::TemperatureFrozen { slot }
             | Self::Throttled { slot, .. } => Some(*slot),

@@ -438,14 +438,14 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
     fn decide(&mut self, now: Instant) -> bool {
         self.advance(now);
         let mut fitted = self.plan(now);
-        if !self.send(now) {
+        if !self.send(now) || !self.send_wishes(now) {
             for slot in (0..=u8::MAX).take(DRIVES) {
                 self.scrub(slot);
             }
             fitted &= self.plan(now);
             self.send(now);
+            self.send_wishes(now);
         }
-        self.send_wishes(now);
         self.raise_alarms(now);
         fitted
     }
@@ -584,6 +584,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
                 _ => None,
             });
             alarms.record_damaged.set(entry.damaged.then_some(()));
+            alarms.cannot_wake.set(entry.cannot_wake().then_some(()));
             alarms.no_answer.set(entry.awaits.filter(|_| entry.is_late(now, window) && !entry.sleeps()));
             let senses = |sensing| entry.thermal.as_ref().is_some_and(|thermal| thermal.sensing() == sensing);
             alarms.temperature_lost.set(senses(Sensing::Lost).then_some(()));

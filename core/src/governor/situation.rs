@@ -160,6 +160,8 @@ impl<const DRIVES: usize> Alarms<DRIVES> {
                 guarantee_unmet,
                 temperature_frozen,
                 throttled,
+                // Of a governor that lets no drive sleep.
+                cannot_wake: _,
             } = alarms;
             (unmanaged, undeclared_work, temperature_lost, lever_refused, backstop_refused, record_damaged)
                 .hash(hasher);

@@ -179,8 +179,15 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
         }
     }
 
-    /// Sends what is wished and possible.
-    pub(super) fn send_wishes(&mut self, now: Instant) {
+    /// Sends what is wished and possible. `false`: a drive's power would have been paid out of a damaged record;
+    /// nothing was sent.
+    pub(super) fn send_wishes(&mut self, now: Instant) -> bool {
+        let wakes = |sleeping: &Sleeping| sleeping.sleeper.wish(now) == Some(Wish::PowerOn);
+        if self.sleepers.iter().flatten().any(wakes)
+            && !self.entries.iter().flatten().all(|entry| entry.drive.is_intact())
+        {
+            return false;
+        }
         for slot in 0..SLEEPERS.min(DRIVES) {
             let figures = Figures { profiles: &self.profiles, rule: self.rule() };
             let Some(Some(sleeping)) = self.sleepers.get_mut(slot) else { continue };
@@ -204,6 +211,7 @@ impl<const DRIVES: usize, const PROFILES: usize, const SLEEPERS: usize> Governor
             entry.outbox = Some(Outgoing { id, request, reason: Reason::Sleep, saving: Milliwatts::ZERO });
             entry.power = sleeping.power();
         }
+        true
     }
 }
 
@@ -211,6 +219,12 @@ impl Entry {
     /// Whether no power state can be asked of the drive, because it sleeps or is on its way there or back.
     pub(super) fn sleeps(&self) -> bool {
         self.power != Power::Awake
+    }
+
+    /// Whether somebody waits for it, and the watts for it cannot be had: not even with every other drive in its lowest
+    /// state.
+    pub(super) fn cannot_wake(&self) -> bool {
+        matches!(self.power, Power::Wanted(_)) && self.reserved == Milliwatts::ZERO
     }
 
     /// The drive has lost its power: nothing of what was known of it counts any more. It comes back in a state of

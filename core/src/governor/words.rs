@@ -35,6 +35,7 @@ impl fmt::Display for Alarm {
             Self::RecordDamaged { slot } => {
                 write!(f, "drive {slot}: its record in memory was damaged, it is read again")
             }
+            Self::CannotWake { slot } => write!(f, "drive {slot} is waited for, and there are no watts for its power"),
             Self::NoAnswer { slot, id } => {
                 write!(f, "drive {slot} has not answered #{}, nor was that declared lost", id.0)
             }

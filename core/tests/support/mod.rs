@@ -5,11 +5,13 @@
 mod ledger;
 mod profiles;
 mod servers;
+mod sleepers;
 mod world;
 
 pub(crate) use ledger::Watched;
 pub(crate) use profiles::{article_drive, drive, nameplate, writing};
 pub(crate) use servers::{article, few, missing, plain, raised, server, sets, unmanaged, watts};
+pub(crate) use sleepers::{OFF, may_sleep};
 pub(crate) use world::{Dice, Fate, PROMPT, World};
 
 use wattline_core::governor::Governor;
