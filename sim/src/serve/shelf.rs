@@ -12,8 +12,8 @@
 //! restarts its idle clock. Get Features of Power Management names the state in which the command found the drive
 //! (**guess**).
 //!
-//! **Heat.** From the first threshold of Host Controlled Thermal Management on, the drive works as if in the next lower
-//! operational state; from the second on, and from its own critical temperature on, as if in the lowest (**guess**).
+//! **Heat.** The thresholds that the host sets (Host Controlled Thermal Management) are given to the model's own
+//! management, whose counters the SMART log shows.
 //!
 //! **Faults** of the scenario meet Set and Get Features of Power Management, as in a simulated run.
 
