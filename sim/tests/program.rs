@@ -55,13 +55,16 @@ fn wrong_input_is_status_2_with_words_and_nothing_on_standard_output() {
     fs::write(here.join("cut.toml"), "name = \"cut\"\nduration_s = 10\n[gover").expect("written");
     fs::write(here.join("key.toml"), "name = \"key\"\nduraton_s = 10\n").expect("written");
     fs::write(here.join("binary.toml"), [0xFF, 0xFE, 0x00]).expect("written");
+    fs::write(here.join("idle.toml"), "name = \"idle\"\nduration_s = 5\n").expect("written");
     fs::write(here.join("drives.json"), "{}").expect("written");
     for (arguments, said) in [
         (&["run", "r760"][..], "no scenario `r760`"),
         (&["run", "missing.toml"], "cannot read scenario missing.toml"),
         (&["idle-study", "missing.json"], "cannot read missing.json"),
         (&["idle-study", "drives.json"], "drives.json: no list of power tables"),
+        (&["idle-study", "drives.json", "--gaps", "0"], "0 is not in 1..=1000000"),
         (&["run", "empty.toml"], "0 bytes"),
+        (&["run", "idle.toml"], "nothing is to happen"),
         (&["run", "cut.toml"], "cut.toml, line 3"),
         (&["run", "key.toml"], "did you mean `duration_s`?"),
         (&["run", "binary.toml"], "cannot read scenario binary.toml"),
@@ -84,6 +87,31 @@ fn wrong_input_is_status_2_with_words_and_nothing_on_standard_output() {
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
     assert_eq!(fs::read_to_string(here.join("good.toml")).expect("it is still there"), GOOD);
+}
+
+/// The report and the journal are wanted most where a run fails, and then nobody may be reading the complaints.
+#[test]
+fn a_failing_run_leaves_its_files_where_standard_error_cannot_be_written() {
+    let here = directory("deaf");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let arguments = ["run", "r760-write-cap", "--cap", "740W", "--report", "page.html", "--journal", "journal"];
+    let mut program = Command::new(env!("CARGO_BIN_EXE_wattline-sim"));
+    let output = program.current_dir(&here).args(arguments).stderr(full).output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(fs::read_to_string(here.join("page.html")).expect("it is there").contains("</html>"));
+    assert!(!fs::read(here.join("journal")).expect("it is there").is_empty());
+}
+
+/// Where no drive is, there is none to know.
+#[test]
+fn an_empty_slot_is_no_stranger_to_a_new_governor() {
+    let here = directory("pulled");
+    let text = "name = \"pulled\"\nduration_s = 60\n[drives]\ncount = 4\n[[job]]\nwork = \"sequential-write\"\n\
+        [governor]\ncap_w = 600\nmargin_w = 21\ntrust_measured = true\n\
+        [[removal]]\nat_s = 5\ndrives = \"1\"\n[[restart]]\nat_s = 8\n[expect]\nall_managed = true\n";
+    fs::write(here.join("pulled.toml"), text).expect("written");
+    let output = run(&here, &["run", "pulled.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", self::text(&output.stderr));
 }
 
 #[test]
